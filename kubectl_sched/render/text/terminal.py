@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from kubectl_sched.output import write_segments
-from kubectl_sched.render.text.answer_text import answer_parts
 from kubectl_sched.render.text.note_lines import note_parts
 from kubectl_sched.render.text.screen_fitting import BLANK, LINES, Part, fitted, lines_of
 
@@ -76,6 +75,8 @@ def rendered(
         return fitted((Part(full=(Text(answer.nothing),), rank=9), *note_parts(notes, width, display)), console, None)
     if display.node is not None:
         return fitted(tuple(_node_reports(answer, display, notes, width)), console, None)
+    from kubectl_sched.render.text.answer_text import answer_parts
+
     if answer.is_about_one_pod:
         limit = None if display.is_wide or display.notes else lines
         return fitted(tuple(answer_parts(explanations[0], notes, width, display)), console, limit)

@@ -177,8 +177,6 @@ def parsed(text: str, source: str) -> Mapping[str, Any]:
 
 def of_unseen_scheduler(dump: Dump) -> ConfigurationSource:
     """Return the configuration source of a scheduler whose pod is not among the objects."""
-    from kubectl_sched.shell_commands import get_aks_configuration, get_config_map
-
     for item in dump.others:
         if isinstance(item, SchedulerConfiguration):
             source = f"SchedulerConfiguration {item.metadata.name} of AKS"
@@ -187,6 +185,8 @@ def of_unseen_scheduler(dump: Dump) -> ConfigurationSource:
             except SchedError as error:
                 return ConfigurationSource(source=source, problem=str(error))
         if isinstance(item, OpenShiftScheduler) and item.spec.profile:
+            from kubectl_sched.shell_commands import get_config_map
+
             source = f"OpenShift's Scheduler: profile {item.spec.profile}"
             return _fetched_by(source, get_config_map("openshift-kube-scheduler", "config"))
     managed = _managed_by([item for item in dump.others if isinstance(item, Node)])
@@ -194,6 +194,8 @@ def of_unseen_scheduler(dump: Dump) -> ConfigurationSource:
         return ConfigurationSource(source="no kube-scheduler pod found")
     if not managed.startswith("AKS"):
         return ConfigurationSource(source=managed)
+    from kubectl_sched.shell_commands import get_aks_configuration
+
     return _fetched_by(managed, get_aks_configuration())
 
 

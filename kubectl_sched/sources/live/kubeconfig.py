@@ -343,11 +343,11 @@ def _nowhere(config: Kubeconfig, connection: Connection, environment: Mapping[st
 
 def _timeout(connection: Connection) -> float | None:
     """Seconds, None without limit: `30`, `30s`, `2m`; 0 is no limit."""
-    from kubectl_sched.config.duration import InvalidDuration, parse_duration
-
     text = connection.request_timeout
     if not text:
         return None
+    from kubectl_sched.config.duration import InvalidDuration, parse_duration
+
     try:
         number = parse_int64(text)
         seconds = parse_duration(text) / 1e9 if number is None else float(number)
