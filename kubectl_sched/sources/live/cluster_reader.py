@@ -327,7 +327,8 @@ class _Reading:
                 collection.skip(listed.kind.name, key, problem)
             if listed is not self._everybody:
                 collection.add(listed.objects, "the cluster")
-        collection.add([item for item in selected if item not in collection], "the cluster")
+        if not has_everybody:
+            collection.add([item for item in selected if item not in collection], "the cluster")
         dump = collection.dump
         return replace(
             dump,
