@@ -20,6 +20,9 @@ class _Secret(msgspec.Struct, frozen=True):
 
     __repr__ = object.__repr__
 
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        return []
+
 
 class Material(_Secret, frozen=True):
     """A certificate or a key, in a file or right in the kubeconfig; never both."""
