@@ -130,41 +130,21 @@ class Lister:
         tokens: set[str] = set()
         # A continued list takes the resourceVersion from its token.
         rest = {key: value for key, value in query.items() if not key.startswith("resourceVersion")}
-        page, following = self._first_pages(path, query, rest, progress)
+        page = self._page(path, query, progress)
         while True:
             meta = page.meta.result() or list_meta(page.body.result())
             token = meta.continue_
             if token in tokens:
                 raise ClusterError(f"the server's list of {kind.plural} does not end: it comes back to the same page")
             tokens.add(token)
-            if token and following is None:
-                following = self._page(path, {**rest, "continue": token}, progress)
+            following = self._page(path, {**rest, "continue": token}, progress) if token else None
             found, problems = decoded(page.body.result(), kind)
             objects += found
             broken += problems
             progress.items(len(objects), meta.remaining_item_count or 0)
             if following is None:
                 return Listed(kind, objects, meta.resource_version, tuple(broken))
-            page, following = following, None
-
-    def _first_pages(
-        self, path: str, query: dict[str, str], rest: dict[str, str], progress: _Progress
-    ) -> tuple[_Page, _Page | None]:
-        """Read the first page, in this thread as most lists have no other, and ask for the second if there is one."""
-        first = _Page(Future(), Future())
-        following: list[_Page] = []
-
-        def tell(part: bytes) -> None:
-            progress.bytes(len(part))
-            if not first.meta.done():
-                first.meta.set_result(meta := _first_meta(part))
-                if meta is not None and meta.continue_:
-                    following.append(self._page(path, {**rest, "continue": meta.continue_}, progress))
-
-        first.body.set_result(self._server.get(path, query, tell))
-        if not first.meta.done():
-            first.meta.set_result(None)
-        return first, following[0] if following else None
+            page = following
 
     def _page(self, path: str, query: dict[str, str], progress: _Progress) -> _Page:
         """Ask for a page."""
