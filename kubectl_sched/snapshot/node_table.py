@@ -129,7 +129,7 @@ class NodeTable:
         return Column.of(node.status.images for node in self.objects)
 
     def image_state(self, name: str) -> ImageState | None:
-        """The state of one image, None if no node lists it; all are gathered once so many are asked for as that costs.
+        """The state of one image, None if no node lists it. After a few that are looked for alone all are gathered.
 
         Answers to addNodeImageStates (pkg/scheduler/backend/cache/cache.go).
         """

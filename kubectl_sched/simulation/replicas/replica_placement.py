@@ -142,8 +142,8 @@ class EqualPods:
         self.counts_pods = bool(counting) or self._scores.counts_pods
         """Report whether a plugin of this cycle looks at pods on other nodes."""
         self._usage = UsageLevels(self.pod, self.nodes, state, of_usage, self._scores.of_usage)
-        self._is_of_its_node = not (self._counting or terms_of(self.pod) is not None or host_ports(self.pod))
-        """No verdict on another node changes with one of the pods, unless claims are told apart."""
+        self._leaves_other_nodes = not (self._counting or terms_of(self.pod) is not None or host_ports(self.pod))
+        """No verdict on another node changes with one more of the pods, but for those on claims."""
 
         self._rankings: NodeRankings | None = None
         self._ranking: NodeRanking | FewNodes | None = None
@@ -259,7 +259,7 @@ class EqualPods:
         The points of a node may depend on which others are feasible, which differ between kinds.
         """
         kind = None if self._claims is None else self._claims.kind
-        if self._rankings is None and self._is_of_its_node and self._scores.counts_replicas is False:
+        if self._rankings is None and self._leaves_other_nodes and self._scores.counts_replicas is False:
             self._rankings = NodeRankings(self._scores.totals(), self._passes_others, self._in_name_order, self.names)
             self._is_settled = self._scores.are_settled
         if kind is not None and (
