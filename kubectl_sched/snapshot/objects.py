@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from kubectl_sched.api.meta import KubernetesObject
 
@@ -31,6 +31,10 @@ class Objects:
     def get(self, kind: type[Kind], name: str, namespace: str = "") -> Kind | None:
         """The object of that name; cluster-scoped kinds have no namespace."""
         return cast("Kind | None", self._indexed(kind).get((namespace, name)))
+
+    def by_key(self, kind: type[Kind]) -> Mapping[tuple[str, str], Kind]:
+        """The objects of the kind by namespace and name."""
+        return cast("Mapping[tuple[str, str], Kind]", self._indexed(kind))
 
     def _indexed(self, kind: type[KubernetesObject]) -> dict[tuple[str, str], KubernetesObject]:
         index = self._index.get(kind)
@@ -59,9 +63,11 @@ class Objects:
         """With these objects of the kind in the places of those of the same names, new ones last."""
         of_kind = list(self._by_type.get(kind, ()))
         index = dict(self._indexed(kind))
-        places = {(item.metadata.namespace, item.metadata.name): place for place, item in enumerate(of_kind)}
-        for item in items:
-            key = (item.metadata.namespace, item.metadata.name)
+        by_key = [((item.metadata.namespace, item.metadata.name), item) for item in items]
+        places: dict[tuple[str, str], int] = {}
+        if any(key in index for key, _ in by_key):
+            places = {(item.metadata.namespace, item.metadata.name): place for place, item in enumerate(of_kind)}
+        for key, item in by_key:
             if key in places:
                 of_kind[places[key]] = item
             else:

@@ -26,13 +26,17 @@ class ClaimUse(NamedTuple):
     is_ephemeral: bool
 
 
-def claim_use(pod: Pod, volume: Volume) -> ClaimUse | None:
-    """The claim behind a volume, None if it is none; an ephemeral volume's claim has a computed name."""
+def claim_name(pod: Pod, volume: Volume) -> str | None:
+    """The name of the claim behind a volume, None if it is none; an ephemeral volume's claim has a computed name."""
     if volume.persistent_volume_claim is not None:
-        return ClaimUse(volume.name, volume.persistent_volume_claim.claim_name, is_ephemeral=False)
-    if volume.ephemeral is not None:
-        return ClaimUse(volume.name, f"{pod.metadata.name}-{volume.name}", is_ephemeral=True)
-    return None
+        return volume.persistent_volume_claim.claim_name
+    return f"{pod.metadata.name}-{volume.name}" if volume.ephemeral is not None else None
+
+
+def claim_use(pod: Pod, volume: Volume) -> ClaimUse | None:
+    """The claim behind a volume, None if it is none."""
+    name = claim_name(pod, volume)
+    return None if name is None else ClaimUse(volume.name, name, is_ephemeral=volume.persistent_volume_claim is None)
 
 
 def claim_uses(pod: Pod) -> tuple[ClaimUse, ...]:
@@ -62,10 +66,10 @@ def class_of_volume(volume: PersistentVolume) -> str:
 
 def is_bound_to(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
     """Report whether the volume is bound to the claim, or set aside for it (IsVolumeBoundToClaim)."""
-    reference = volume.spec.claim_ref
-    if reference is None or (reference.namespace, reference.name) != (claim.namespace, claim.name):
+    reference, of_claim = volume.spec.claim_ref, claim.metadata
+    if reference is None or reference.name != of_claim.name or reference.namespace != of_claim.namespace:
         return False
-    return reference.uid in {"", claim.metadata.uid}
+    return not reference.uid or reference.uid == of_claim.uid
 
 
 def is_fully_bound(claim: PersistentVolumeClaim) -> bool:

@@ -220,8 +220,14 @@ def volumes_of(volume: PersistentVolume, migrated: frozenset[str]) -> Volumes:
     return _named(source.driver, source.volume_handle) if source is not None else {}
 
 
+def unique_name(driver: str, handle: str) -> str:
+    """Return the name by which a volume is counted; empty if it is none of a driver's (getVolumeUniqueName)."""
+    return f"{driver}/{handle}" if driver and handle else ""
+
+
 def _named(driver: str, handle: str) -> Volumes:
-    return {f"{driver}/{handle}": driver} if driver and handle else {}
+    name = unique_name(driver, handle)
+    return {name: driver} if name else {}
 
 
 def _translated_source(volume: PersistentVolume, plugin: InTreePlugin) -> CSIPersistentVolumeSource | None:

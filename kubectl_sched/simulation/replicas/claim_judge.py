@@ -9,10 +9,11 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-import msgspec
 import numpy as np
+from msgspec.msgpack import encode
 from msgspec.structs import replace
 
+from kubectl_sched.api.component_helpers.csi_translation import in_tree_plugin
 from kubectl_sched.api.component_helpers.node_affinity import parse_node_selector
 from kubectl_sched.api.component_helpers.volume_claims import class_of_claim
 from kubectl_sched.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
@@ -58,27 +59,30 @@ class ClaimJudge:
         self._weights = framework.weights
         self._volume_binding = next((each for each in self._filters if isinstance(each, VolumeBinding)), None)
         self._judged: dict[bytes, ClaimKind | None] = {}
-        self._known: dict[tuple[bytes, tuple[NodeSelector, ...]], ClaimKind] = {}
+        self._known: dict[bytes, ClaimKind] = {}
         self._drivers: list[str] | None = None
 
     def kind_of(self, own: Sequence[OwnClaim]) -> ClaimKind | None:
         """The kind of these claims; None if a pod with them needs a whole cycle."""
-        rest = msgspec.msgpack.encode([each.decisive for each in own])
-        affinities = tuple([affinity for each in own if (affinity := each.affinity) is not None])
-        kind = self._known.get((rest, affinities))
+        decisive = encode([(each.affinity, each.decisive) for each in own])
+        kind = self._known.get(decisive)
         if kind is None:
-            kind = self._new_kind(own, rest, affinities)
+            kind = self._new_kind(own)
             if kind is not None:
-                remember(self._known, (rest, affinities), kind, _MOST_KINDS)
+                remember(self._known, decisive, kind, _MOST_KINDS)
         return kind
 
-    def _new_kind(self, own: Sequence[OwnClaim], rest: bytes, affinities: Sequence[NodeSelector]) -> ClaimKind | None:
+    def _new_kind(self, own: Sequence[OwnClaim]) -> ClaimKind | None:
+        if any(each.volume is not None and in_tree_plugin(each.volume.spec) is not None for each in own):
+            return None
+        affinities = [affinity for each in own if (affinity := each.affinity) is not None]
         drivers = list(map(self._driver, own))
         self._drivers = self._drivers or drivers
         if drivers != self._drivers:
             return None
         if any(each.is_open for each in own):
             return self._judge_open(self._nodes_with(own, self._unclaimed), affinities)
+        rest = encode([each.decisive for each in own])
         if rest not in self._judged:
             remember(self._judged, rest, self._judge(self._nodes_with(own, ())), _MOST_KINDS)
         kind = self._judged[rest]

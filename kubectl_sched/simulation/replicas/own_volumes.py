@@ -11,7 +11,7 @@ from kubectl_sched.api.component_helpers.csi_translation import IN_TREE_PLUGINS,
 from kubectl_sched.api.component_helpers.volume_claims import is_bound_to, is_fully_bound
 from kubectl_sched.api.storage import CSINode, PersistentVolume, PersistentVolumeClaim, VolumeAttachment
 from kubectl_sched.framework.cycle_state import PluginError
-from kubectl_sched.plugins.node_volume_limits.attachable_volumes import inline_volumes, volumes_of
+from kubectl_sched.plugins.node_volume_limits.attachable_volumes import inline_volumes, unique_name, volumes_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -29,44 +29,33 @@ class OwnVolumes:
     def __init__(self, objects: Objects, running: Sequence[Pod]) -> None:
         """`running` are the pods with volumes."""
         self._objects = objects
+        self._volume_named = objects.by_key(PersistentVolume)
         self._running = running
 
     @cached_property
-    def _disk_of_each(self) -> list[tuple[str, str | None]]:
-        """The names of the volumes, and each one as its driver knows it; None if it is no driver's."""
+    def _shared_disks(self) -> frozenset[str]:
+        """The disks, by their drivers' names, that are several volumes; with those that pods name themselves."""
         volumes = self._objects.all(PersistentVolume)
-        return [(each.name, next(iter(volumes_of(each, _MIGRATED)), None)) for each in volumes]
-
-    @cached_property
-    def _disk_of(self) -> dict[str, str | None]:
-        return dict(self._disk_of_each)
-
-    @cached_property
-    def _disks(self) -> Counter[str | None]:
-        """The number of volumes that are each disk, by its driver's name; with those that pods name themselves."""
-        disks = Counter(disk for _, disk in self._disk_of_each)
+        disks = [unique_name(csi.driver, csi.volume_handle) for each in volumes if (csi := each.spec.csi) is not None]
+        disks += [disk for each in volumes if each.spec.csi is None for disk in volumes_of(each, _MIGRATED)]
         for pod in self._running:
             for volume in pod.spec.volumes:
                 with suppress(PluginError):
-                    disks.update(inline_volumes(volume, _MIGRATED).keys())
-        return disks
+                    disks += inline_volumes(volume, _MIGRATED)
+        return _repeated(disks)
 
     @cached_property
-    def _sole(self) -> frozenset[str]:
-        """The volumes that one claim names, and that are the same disk on all nodes, which no other volume is."""
-        claimed = Counter(claim.spec.volume_name for claim in self._objects.all(PersistentVolumeClaim))
-        return frozenset(
-            volume.name
-            for volume in self._objects.all(PersistentVolume)
-            if claimed[volume.name] == 1 and self.is_only_disk(volume) and in_tree_plugin(volume.spec) is None
-        )
+    def _shared(self) -> frozenset[str]:
+        """The volumes that several claims name."""
+        return _repeated([claim.spec.volume_name for claim in self._objects.all(PersistentVolumeClaim)])
 
     def of(self, claim: PersistentVolumeClaim) -> PersistentVolume | None:
-        """The claim's volume, None if others may have it, too, or what it is differs between nodes."""
-        volume = self._objects.get(PersistentVolume, claim.spec.volume_name)
-        if volume is None or not is_fully_bound(claim) or not is_bound_to(volume, claim):
+        """The claim's volume, None if others may have it, too."""
+        name = claim.spec.volume_name
+        volume = self._volume_named.get(("", name))
+        if volume is None or not is_fully_bound(claim) or not is_bound_to(volume, claim) or name in self._shared:
             return None
-        return volume if volume.name in self._sole else None
+        return volume if self.is_only_disk(volume) else None
 
     def are_counted_as(self, driver: str, volumes: Iterable[PersistentVolume]) -> bool:
         """Report whether each of the volumes counts on a node as one of this driver's that is yet to be made.
@@ -93,6 +82,13 @@ class OwnVolumes:
         return frozenset(each.spec.source.persistent_volume_name for each in self._objects.all(VolumeAttachment))
 
     def is_only_disk(self, volume: PersistentVolume) -> bool:
-        """Report whether no other volume is the same disk."""
-        disk, is_of_driver = self._disk_of[volume.name], volume.spec.csi is not None
-        return self._disks[disk] == 1 if is_of_driver and disk is not None else not is_of_driver and disk is None
+        """Report whether the volume, if it is a disk of a driver's, is one that no other volume is."""
+        csi = volume.spec.csi
+        if csi is None:
+            return in_tree_plugin(volume.spec) is None
+        name = unique_name(csi.driver, csi.volume_handle)
+        return name != "" and name not in self._shared_disks
+
+
+def _repeated(names: Iterable[str]) -> frozenset[str]:
+    return frozenset([name for name, number in Counter(names).items() if number > 1])

@@ -15,6 +15,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from kubectl_sched.api.component_helpers.volume_claims import (
+    claim_name,
     claim_use,
     claim_uses,
     class_of_claim,
@@ -38,7 +39,7 @@ from kubectl_sched.simulation.replicas.own_claims import OwnClaim, name_for
 from kubectl_sched.simulation.replicas.own_volumes import OwnVolumes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from kubectl_sched.api.component_helpers.volume_claims import ClaimUse
     from kubectl_sched.api.pod import Pod
@@ -70,29 +71,34 @@ class ReplicaClaims:
     `pod` is one more of them, with claims of nobody; `nodes` is the cluster of the first one's cycle with these.
     """
 
+    kind: ClaimKind
+    """The kind of the claims of the pod that is judged."""
+
     def __init__(
         self, result: ScheduleResult, framework: Framework, claims: Sequence[_Claim], index: VolumeIndex
     ) -> None:
         first, nodes = result.pod, result.nodes
         self._objects = nodes.objects
-        self._claims = claims
+        self._claim_named = nodes.objects.by_key(PersistentVolumeClaim)
+        is_ephemeral = {claim.use.volume: claim.use.is_ephemeral for claim in claims if not claim.is_shared}
+        self._like = [(each, is_ephemeral.get(each.name)) for each in first.spec.volumes]
+        self._shared = [claim.use.claim_name for claim in claims if claim.is_shared]
         self._index = index
         self._takes: dict[str, bool] = {}
-        self._of_nobody = {claim.use.volume: _of_nobody(claim.use.volume) for claim in claims if not claim.is_shared}
         self._running = _pods_with_volumes(nodes)
         self._in_use = {key for pod in self._running for key in _claim_keys(pod)}
-        self._placed: list[tuple[Pod, str, Mapping[str, PersistentVolume]]] = []
+        self._placed: list[tuple[Pod, int, Mapping[str, PersistentVolume]]] = []
         self._reserved: list[Reservation] = []
         self._taken: list[PersistentVolume] = []
-        self._asked: tuple[Pod, ClaimKind | None, Sequence[ClaimUse]] | None = None
-        self.pod = self.of_nobody(first)
+        self._asked: Pod | None = None
+        self._own: Sequence[OwnClaim] = ()
+        self._kind: ClaimKind | None = None
+        self.pod = _of_nobody(first, is_ephemeral)
         self._judge = ClaimJudge(self.pod, nodes, [claim.item for claim in claims if claim.is_shared], framework)
-        own = self._own_claims(first, claim_uses(first))
-        of_nobody = [each.of_nobody() for each in own or ()]
+        of_nobody = [each.of_nobody() for each in self._own_claims(first) or ()]
         objects = nodes.objects.with_these(PersistentVolumeClaim, [claim for claim, _ in of_nobody])
         volumes = [volume for _, volume in of_nobody if volume is not None]
         self.nodes = replace(nodes, objects=objects.with_these(PersistentVolume, volumes) if volumes else objects)
-        self._kind = self.kind_of(first)
 
     @classmethod
     def after(cls, result: ScheduleResult) -> ReplicaClaims | None:
@@ -110,59 +116,60 @@ class ReplicaClaims:
         if any(claim.is_shared and READ_WRITE_ONCE_POD in claim.item.spec.access_modes for claim in claims):
             return None
         replicas = cls(result, framework, claims, kept.binder.volumes)
-        return None if replicas.kind_of(pod) is None else replicas
+        return replicas if replicas.turn_to(pod) else None
 
-    @property
-    def kind(self) -> ClaimKind:
-        """The kind of the claims of the pod that is judged."""
-        assert self._kind is not None  # noqa: S101 - `after` sees to it
-        return self._kind
-
-    def turn_to(self, pod: Pod) -> None:
-        """Judge for this pod, one of them."""
-        self._kind = self.kind_of(pod)
+    def turn_to(self, pod: Pod) -> bool:
+        """Judge for this pod; False if it is none of them."""
+        kind = self.kind_of(pod)
+        if kind is not None:
+            self.kind = kind
+        return kind is not None
 
     def kind_of(self, pod: Pod) -> ClaimKind | None:
         """The kind of the pod's own claims; None if they are not like those of the first one, or somebody has them."""
-        if self._asked is None or self._asked[0] is not pod:
-            uses = claim_uses(pod)
-            own = self._own_claims(pod, uses)
+        if self._asked is not pod:
+            own = self._own_claims(pod)
             kind = None if own is None else self._judge.kind_of(own)
             if kind is not None:
                 kind.follow(self._taken)
-            self._asked = pod, kind if kind is not None and kind.is_judged else None, uses
-        return self._asked[1]
+            self._asked, self._own = pod, own or ()
+            self._kind = kind if kind is not None and kind.is_judged else None
+        return self._kind
 
-    def _own_claims(self, pod: Pod, uses: Sequence[ClaimUse]) -> list[OwnClaim] | None:
-        if len(uses) != len(self._claims) or (len(uses) > 1 and len({use.claim_name for use in uses}) < len(uses)):
+    def _own_claims(self, pod: Pod) -> list[OwnClaim] | None:
+        """The pod's own claims, in the order of its volumes."""
+        volumes, own = pod.spec.volumes, []
+        if len(volumes) != len(self._like):
             return None
-        own: list[OwnClaim] = []
-        for claim, use in zip(self._claims, uses, strict=True):
-            found = None if claim.is_shared else self._own_claim(claim, use, pod)
-            if found is not None:
+        for volume, (like, is_ephemeral) in zip(volumes, self._like, strict=True):
+            if is_ephemeral is not None:
+                found = self._own_claim(pod, volume, is_ephemeral=is_ephemeral) if volume.name == like.name else None
+                if found is None:
+                    return None
                 own.append(found)
-            elif not claim.is_shared:
+            elif volume != like:
                 return None
+        if len(volumes) > 1 and not _are_distinct([*self._shared, *(each.claim.metadata.name for each in own)]):
+            return None
         return own
 
-    def _own_claim(self, claim: _Claim, use: ClaimUse, pod: Pod) -> OwnClaim | None:
-        item = self._objects.get(PersistentVolumeClaim, use.claim_name, pod.namespace)
-        if (
-            item is None
-            or (pod.namespace, use.claim_name) in self._in_use
-            or use.is_ephemeral != claim.use.is_ephemeral
-            or item.metadata.deletion_timestamp is not None
-        ):
+    def _own_claim(self, pod: Pod, volume: Volume, *, is_ephemeral: bool) -> OwnClaim | None:
+        name = claim_name(pod, volume)
+        if name is None or (volume.persistent_volume_claim is None) != is_ephemeral:
             return None
-        if use.is_ephemeral and (item.spec.volume_name or not_owner_error(pod, item) is not None):
+        key = pod.metadata.namespace, name
+        item = self._claim_named.get(key)
+        if item is None or key in self._in_use or item.metadata.deletion_timestamp is not None:
+            return None
+        if is_ephemeral and (item.spec.volume_name or not_owner_error(pod, item) is not None):
             return None
         if item.spec.volume_name:
-            volume = self._volumes.of(item)
-            return None if volume is None else OwnClaim(claim.use.volume, item, volume)
+            bound = self._volumes.of(item)
+            return None if bound is None else OwnClaim(volume.name, item, bound)
         is_open = self._is_open_to(item)
         if item.metadata.annotations.selected_node is not None or is_open is None:
             return None
-        return OwnClaim(claim.use.volume, item, None, is_open)
+        return OwnClaim(volume.name, item, None, is_open)
 
     def _is_open_to(self, item: PersistentVolumeClaim) -> bool | None:
         """Report whether existing volumes are open to the claim; None if what it may be bound to is more than that."""
@@ -183,37 +190,36 @@ class ReplicaClaims:
     def _volumes(self) -> OwnVolumes:
         return OwnVolumes(self._objects, self._running)
 
-    def of_nobody(self, pod: Pod) -> Pod:
-        """The pod with claims that are nobody's in the places of its own."""
-        if not self._of_nobody:
-            return pod
-        volumes = tuple([self._of_nobody.get(each.name, each) for each in pod.spec.volumes])
-        return replace(pod, spec=replace(pod.spec, volumes=volumes))
+    def of_nobody(self, pod: Pod) -> Pod | None:
+        """The pod with claims that are nobody's in the places of its own; None if these need a whole cycle."""
+        if self.kind_of(pod) is None:
+            return None
+        return replace(pod, spec=replace(pod.spec, volumes=self.pod.spec.volumes))
 
     def place(self, pod: Pod, row: int) -> None:
         """The pod that is judged has the row's node."""
+        self.kind_of(pod)
         taken = self.kind.taken_on(row)
         if taken:
             self._taken += taken.values()
-        uses = claim_uses(pod) if self._asked is None or self._asked[0] is not pod else self._asked[2]
+        self._in_use.update([(pod.metadata.namespace, each.claim.metadata.name) for each in self._own])
         self._asked = None
-        self._in_use.update([(pod.namespace, use.claim_name) for use in uses])
-        self._placed.append((pod, self.nodes.names[row], taken))
+        self._placed.append((pod, row, taken))
 
     def reserved(self, nodes: Snapshot) -> Snapshot:
         """The cluster with what all of the pods have reserved."""
-        for pod, node_name, taken in self._placed:
-            self._reserved += reservations(self._volumes_of(pod, taken), node_name)
+        for pod, row, taken in self._placed:
+            self._reserved += reservations(self._volumes_of(pod, taken), nodes.names[row])
         self._placed.clear()
         return after(nodes, self._reserved)
 
     def _volumes_of(self, pod: Pod, taken: Mapping[str, PersistentVolume]) -> PodVolumes:
         """The volumes that the pod has got, and those that are made for it."""
         found = [
-            (item, taken.get(name_for(use.volume)))
-            for use in claim_uses(pod)
-            if use.volume in self._of_nobody
-            and (item := self._objects.get(PersistentVolumeClaim, use.claim_name, pod.namespace)) is not None
+            (item, taken.get(name_for(volume.name)))
+            for volume, (_, is_ephemeral) in zip(pod.spec.volumes, self._like, strict=True)
+            if is_ephemeral is not None
+            and (item := self._claim_named.get((pod.namespace, claim_name(pod, volume) or ""))) is not None
             and not item.spec.volume_name
         ]
         return PodVolumes(
@@ -232,5 +238,15 @@ def _claim_keys(pod: Pod) -> list[tuple[str, str]]:
     return [(pod.namespace, use.claim_name) for use in claim_uses(pod)]
 
 
-def _of_nobody(volume: str) -> Volume:
-    return Volume(name=volume, persistent_volume_claim=PersistentVolumeClaimVolumeSource(claim_name=name_for(volume)))
+def _are_distinct(names: Sequence[str]) -> bool:
+    return len(names) == len(frozenset(names))
+
+
+def _of_nobody(pod: Pod, own: Collection[str]) -> Pod:
+    """The pod with claims of nobody behind these of its volumes."""
+    volumes = [_volume_of_nobody(each.name) if each.name in own else each for each in pod.spec.volumes]
+    return replace(pod, spec=replace(pod.spec, volumes=tuple(volumes)))
+
+
+def _volume_of_nobody(name: str) -> Volume:
+    return Volume(name=name, persistent_volume_claim=PersistentVolumeClaimVolumeSource(claim_name=name_for(name)))

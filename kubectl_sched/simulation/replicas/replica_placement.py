@@ -175,16 +175,15 @@ class EqualPods:
         if claims is None:
             may_follow = is_plain(pod)
         else:
-            may_follow = following is None or are_equal(claims.pod, claims.of_nobody(following), ordinals.unasked)
+            alike = None if following is None else claims.of_nobody(following)
+            may_follow = following is None or (alike is not None and are_equal(claims.pod, alike, ordinals.unasked))
         return cls(result, framework, state, ordinals, claims, objects) if may_follow else None
 
     def stands_for(self, pod: Pod) -> bool:
         """Report whether the pod is one of them."""
-        ordinals, claims = self._ordinals, self._claims
-        if claims is not None and claims.kind_of(pod) is None:
-            return False
-        alike = pod if claims is None else claims.of_nobody(pod)
-        return are_equal(self.pod, alike, ordinals.unasked) and ordinals.are_alike(pod)
+        ordinals = self._ordinals
+        alike = pod if self._claims is None else self._claims.of_nobody(pod)
+        return alike is not None and are_equal(self.pod, alike, ordinals.unasked) and ordinals.are_alike(pod)
 
     def turn_to(self, pod: Pod) -> bool:
         """Answer for this pod from now on; False if it is none of them."""
@@ -248,7 +247,8 @@ class EqualPods:
         after = self._scores.with_usage(row, level.points)
         if level.passes & self._passes_pods_of(row):
             rankings.change(row, after)
-            ranking.follow()
+            if self._claims is None:  # a pod with claims has its kind's ranking follow first
+                ranking.follow()
         else:
             self._fill_up(row, after)
         return choice
