@@ -225,3 +225,13 @@ def labels_wanted(affinity: NodeSelector | None) -> set[tuple[str, str]] | None:
             return None
         wanted |= {(requirement.key, value) for value in requirement.values}
     return wanted
+
+
+def only_label(affinity: NodeSelector) -> tuple[str, str] | None:
+    """The label that all nodes which reach the volume have, and no others; None if that cannot be said of one."""
+    if len(affinity.terms) != 1:
+        return None
+    term, requirements = affinity.terms[0], affinity.terms[0].labels.requirements
+    if term.errors or len(requirements) != 1 or requirements[0].operator != IN or len(requirements[0].values) != 1:
+        return None
+    return requirements[0].key, requirements[0].values[0]

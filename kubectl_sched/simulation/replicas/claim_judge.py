@@ -21,13 +21,18 @@ from kubectl_sched.framework.cycle_state import CycleState, PluginError
 from kubectl_sched.framework.interface import DependsOn
 from kubectl_sched.framework.status import Code, passing
 from kubectl_sched.plugins.volume_binding import PRE_FILTER_STATE, VolumeBinding
-from kubectl_sched.plugins.volume_binding.static_matching import can_be_reached, label_requirements, labels_wanted
+from kubectl_sched.plugins.volume_binding.static_matching import (
+    can_be_reached,
+    label_requirements,
+    labels_wanted,
+    only_label,
+)
 from kubectl_sched.simulation.replicas.claim_kinds import ClaimKind, OpenKind
 from kubectl_sched.simulation.replicas.replica_scorer import remember
 from kubectl_sched.snapshot.pod_table import PodTable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from kubectl_sched.api.affinity import NodeSelector
     from kubectl_sched.api.component_helpers.node_affinity import NodeSelector as ParsedSelector
@@ -59,36 +64,41 @@ class ClaimJudge:
         self._weights = framework.weights
         self._volume_binding = next((each for each in self._filters if isinstance(each, VolumeBinding)), None)
         self._judged: dict[bytes, ClaimKind | None] = {}
-        self._known: dict[bytes, ClaimKind] = {}
+        self._known: dict[tuple[bytes, bytes], ClaimKind] = {}
+        self._rows_by_label: dict[str, dict[str | None, dict[int, None]]] = {}
         self._drivers: list[str] | None = None
 
     def kind_of(self, own: Sequence[OwnClaim]) -> ClaimKind | None:
         """The kind of these claims; None if a pod with them needs a whole cycle."""
-        decisive = encode([(each.affinity, each.decisive) for each in own])
-        kind = self._known.get(decisive)
+        rest = encode([each.decisive for each in own])
+        key = rest, encode([each.affinity for each in own])
+        kind = self._known.get(key)
         if kind is None:
-            kind = self._new_kind(own)
-            if kind is not None:
-                remember(self._known, decisive, kind, _MOST_KINDS)
+            kind = self._new_kind(own, rest)
+            if kind is not None and kind.few is None:
+                remember(self._known, key, kind, _MOST_KINDS)
         return kind
 
-    def _new_kind(self, own: Sequence[OwnClaim]) -> ClaimKind | None:
-        if any(each.volume is not None and in_tree_plugin(each.volume.spec) is not None for each in own):
-            return None
+    def _new_kind(self, own: Sequence[OwnClaim], rest: bytes) -> ClaimKind | None:
         affinities = [affinity for each in own if (affinity := each.affinity) is not None]
-        drivers = list(map(self._driver, own))
-        self._drivers = self._drivers or drivers
-        if drivers != self._drivers:
-            return None
-        if any(each.is_open for each in own):
-            return self._judge_open(self._nodes_with(own, self._unclaimed), affinities)
-        rest = encode([each.decisive for each in own])
         if rest not in self._judged:
+            if not self._are_counted_alike(own):
+                return None
+            if any(each.is_open for each in own):
+                return self._judge_open(self._nodes_with(own, self._unclaimed), affinities)
             remember(self._judged, rest, self._judge(self._nodes_with(own, ())), _MOST_KINDS)
         kind = self._judged[rest]
         if kind is None or not affinities:
             return kind
         return ClaimKind(self._reaching(affinities, kind.passes), len(self._nodes), kind.points)
+
+    def _are_counted_alike(self, own: Sequence[OwnClaim]) -> bool:
+        """Report whether NodeVolumeLimits counts the claims as those of the first pod, on all nodes."""
+        if any(each.volume is not None and in_tree_plugin(each.volume.spec) is not None for each in own):
+            return False
+        drivers = list(map(self._driver, own))
+        self._drivers = self._drivers or drivers
+        return drivers == self._drivers
 
     def _driver(self, own: OwnClaim) -> str:
         """The driver by which NodeVolumeLimits counts the claim, or what stands for it: the same for all pods."""
@@ -112,26 +122,39 @@ class ClaimJudge:
     def _reaching(self, affinities: Sequence[NodeSelector], passes: Mask) -> list[int]:
         """The rows that pass and reach all volumes, in their order."""
         reached, *others = [self._reached(parse_node_selector(each)) for each in affinities]
-        of_all = set(reached).intersection(*others) if others else reached
-        return sorted([row for row in of_all if passes[row]])
+        rows = [row for row in reached if passes[row]]
+        return [row for row in rows if all(row in each for each in others)] if others else rows
 
-    def _reached(self, affinity: ParsedSelector) -> list[int]:
-        table = self._nodes.table
-        labels = labels_wanted(affinity)
-        rows = (
-            range(len(table)) if labels is None else {row for each in labels for row in table.rows_with(*each).tolist()}
-        )
+    def _reached(self, affinity: ParsedSelector) -> Collection[int]:
+        """The rows that reach a volume, in their order."""
+        label = only_label(affinity)
+        if label is not None:
+            return self._rows_with(*label)
+        table, labels = self._nodes.table, labels_wanted(affinity)
         keys = [each.key for each in label_requirements(affinity)]
+        rows = (
+            range(len(table)) if labels is None else sorted({row for each in labels for row in self._rows_with(*each)})
+        )
         known: dict[tuple[str | None, ...], bool] = {}
-        reached: list[int] = []
+        reached: dict[int, None] = {}
         for row in rows:
             of_node = table.objects[row].metadata.labels
             values = tuple([of_node.get(key) for key in keys])
             if values not in known:
                 known[values] = can_be_reached(affinity, of_node)
             if known[values]:
-                reached.append(row)
+                reached[row] = None
         return reached
+
+    def _rows_with(self, key: str, value: str) -> Collection[int]:
+        """The rows whose label has this value, in their order."""
+        rows_by_value = self._rows_by_label.get(key)
+        if rows_by_value is None:
+            column, rows_by_value = self._nodes.label(key), {}
+            for row, code in enumerate(column.codes.tolist()):
+                rows_by_value.setdefault(column.values[code], {})[row] = None
+            self._rows_by_label[key] = rows_by_value
+        return rows_by_value.get(value, ())
 
     def _judge(self, nodes: Snapshot) -> ClaimKind | None:
         """Ask the plugins; None where one has more to say than that it rejects some nodes."""

@@ -78,6 +78,8 @@ class FewNodes:
     def best(self) -> tuple[list[int], int]:
         """The places of the nodes tied at the highest total, in their order, and that total."""
         totals, place_of = self.nodes.total_of, self.nodes.place_of
+        if len(self._rows) == 1:
+            return [place_of[self._rows[0]]], totals[self._rows[0]]
         highest = max([totals[row] for row in self._rows])
         return sorted([place_of[row] for row in self._rows if totals[row] == highest]), highest
 
