@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.array_types import Floats, Integers, Rows
     from kubectl_sched.snapshot.column import NodeNumbers
+    from kubectl_sched.snapshot.replica_counts import ReplicaRawScores, ReplicaVerdicts
 
 _ROWS_COMPARED = 32
 """Of how many nodes `summarize` asks for evidence to find the closest."""
@@ -125,6 +126,13 @@ class PreFilterExtensions(Plugin):
         """The inputs of all verdicts besides the pod and the Node objects; None if they are not known.
 
         Law: while it is equal, and not None, Filter gives every node the same verdict.
+        """
+        return None
+
+    def replica_verdicts(self, state: CycleState, pod: Pod, nodes: Snapshot) -> ReplicaVerdicts | None:
+        """The verdicts for pods equal to this one, which follow each other; None if `add_pod` has to be called.
+
+        Law: after some of them it passes the nodes that Filter passes after `add_pod` of the same.
         """
         return None
 
@@ -268,6 +276,14 @@ class PreScoreExtensions(Plugin):
         """The rows whose raw scores may differ since `changed` came to the row's node; None for any.
 
         That is while `pre_score_fewer` gives the same key.
+        """
+        return None
+
+    def replica_raw_scores(self, state: CycleState, pod: Pod, nodes: Snapshot) -> ReplicaRawScores | None:
+        """The raw scores for pods equal to this one, which follow each other; None if pre_score_with has to be called.
+
+        Law: after some of them they are those that Score gives after pre_score_with of the same. They count nothing
+        where PreScore skips now and will after each further pod.
         """
         return None
 

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.array_types import Integers, Rows
     from kubectl_sched.snapshot.column import NodeNumbers
+    from kubectl_sched.snapshot.replica_counts import ReplicaRawScores, ReplicaVerdicts
 
 
 class InterPodAffinity(
@@ -111,6 +112,12 @@ class InterPodAffinity(
         """The domains that have pods; unknown where each node's own pods are looked at."""
         return filtering.verdict_key(state.read(filtering.STATE))
 
+    def replica_verdicts(self, state: CycleState, pod: Pod, nodes: Snapshot) -> ReplicaVerdicts | None:
+        """The counts of the domains that have pods; None where each node's own pods are looked at."""
+        from kubectl_sched.plugins.inter_pod_affinity import replica_counts  # one pod alone needs none
+
+        return replica_counts.replica_verdicts(state.read(filtering.STATE), pod, nodes)
+
     def filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
         """Reject nodes away from pods it must be near to, and near to pods that one of the two must be away from."""
         if self._grows_in_place(pod):
@@ -176,6 +183,15 @@ class InterPodAffinity(
     def rescored_rows(self, state: CycleState, pod: Pod, changed: Pod, row: int, nodes: Snapshot) -> Rows | None:
         """The nodes of the domains that terms between the two pods are about."""
         return scoring.rescored_rows(state.read(scoring.STATE), row, nodes)
+
+    def replica_raw_scores(self, state: CycleState, pod: Pod, nodes: Snapshot) -> ReplicaRawScores | None:
+        """The points of domains; None where nobody prefers anything so far and another such pod may."""
+        from kubectl_sched.plugins.inter_pod_affinity import replica_counts  # one pod alone needs none
+
+        before = state.get(scoring.STATE)
+        if before is None and pod.spec.affinity is not None:
+            return None
+        return replica_counts.replica_raw_scores(before, pod, nodes)
 
     def score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Integers:
         """The points of each node's domains."""

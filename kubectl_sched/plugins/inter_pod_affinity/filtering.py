@@ -208,28 +208,31 @@ def _without_empty(counts: Iterable[TopologyCounts]) -> Counts:
 
 def with_pod(state: PreFilterState, pod: Pod, changed: Pod, nodes: Snapshot, row: int, amount: int) -> PreFilterState:
     """The state with another pod on a row's node (amount 1) or off it (-1): updateWithPod."""
-
-    def changed_counts(counts: Counts, terms: Iterable[AffinityTerm]) -> Counts:
-        return _with_terms(counts, terms, nodes, row, amount)
-
-    theirs = terms_of(changed)
-    repelling = [
-        term
-        for term in (theirs.required_anti_affinity if theirs else ())
-        if is_counted(state, term) and term.matches(pod, state.namespace_labels)
-    ]
-    near = counted_affinity(state)
     host_scoped = state.host_scoped
     if host_scoped and matches_all(host_scoped.affinity, changed):
         host_scoped = replace(host_scoped, matching_pods=host_scoped.matching_pods + amount)
+    repelling, near, away = terms_between(state, pod, changed)
     return replace(
         state,
-        existing_anti_affinity=changed_counts(state.existing_anti_affinity, repelling),
-        affinity=changed_counts(state.affinity, near if matches_all(near, changed) else ()),
-        anti_affinity=changed_counts(
-            state.anti_affinity, [term for term in counted_anti_affinity(state) if term.matches(changed)]
-        ),
+        existing_anti_affinity=_with_terms(state.existing_anti_affinity, repelling, nodes, row, amount),
+        affinity=_with_terms(state.affinity, near, nodes, row, amount),
+        anti_affinity=_with_terms(state.anti_affinity, away, nodes, row, amount),
         host_scoped=host_scoped,
+    )
+
+
+def terms_between(state: PreFilterState, pod: Pod, other: Pod) -> tuple[Sequence[AffinityTerm], ...]:
+    """The terms that `other` counts for: its own anti-affinity, the pod's affinity, the pod's anti-affinity."""
+    theirs = terms_of(other)
+    near = counted_affinity(state)
+    return (
+        [
+            term
+            for term in (theirs.required_anti_affinity if theirs else ())
+            if is_counted(state, term) and term.matches(pod, state.namespace_labels)
+        ],
+        near if matches_all(near, other) else (),
+        [term for term in counted_anti_affinity(state) if term.matches(other)],
     )
 
 
@@ -262,7 +265,7 @@ def verdict_key(state: PreFilterState) -> Hashable:
         return None
     all_counts = (state.existing_anti_affinity, state.affinity, state.anti_affinity)
     found = tuple((key, (each.counts > 0).tobytes()) for counts in all_counts for key, each in counts.items())
-    return (*map(len, all_counts), *found, all(counts.is_empty for counts in state.affinity.values()))
+    return (*map(len, all_counts), *found, _is_first(state))
 
 
 def admitted_by_affinity(state: PreFilterState, nodes: Snapshot) -> Mask:
@@ -283,8 +286,17 @@ def admitted_by_affinity(state: PreFilterState, nodes: Snapshot) -> Mask:
         near = np.ones(len(nodes), dtype=np.bool_)
         for term in state.required_affinity:
             near &= _found(state.affinity, term.topology_key, nodes)
-        is_first = all(counts.is_empty for counts in state.affinity.values())
+        is_first = _is_first(state)
     return admitted if is_first and state.matches_itself else admitted & near
+
+
+def _is_first(state: PreFilterState) -> bool:
+    return all(counts.is_empty for counts in state.affinity.values())
+
+
+def admits_first(state: PreFilterState) -> bool:
+    """Report whether the pod has affinity to itself and no counted pod is there that it must be near to."""
+    return state.matches_itself and _is_first(state)
 
 
 def rejected_by_anti_affinity(state: PreFilterState, nodes: Snapshot) -> Mask:

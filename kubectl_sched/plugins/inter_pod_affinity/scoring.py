@@ -115,7 +115,7 @@ def with_pod(state: PreScoreState, pod: Pod, changed: Pod, nodes: Snapshot, row:
     labels = nodes.node_objects[row].metadata.labels
     after = dict(state.topology_score)
     keys = []
-    between = _between_latest(state, pod, changed)
+    between = points_between(state, pod, changed)
     for key, points in between:
         value = labels.get(key)
         if value is not None:
@@ -130,8 +130,8 @@ def with_pod(state: PreScoreState, pod: Pod, changed: Pod, nodes: Snapshot, row:
     )
 
 
-def _between_latest(state: PreScoreState, pod: Pod, changed: Pod) -> tuple[tuple[str, int], ...]:
-    """The points of each key that `_between` yields, known already if a replica of the latest pod comes."""
+def points_between(state: PreScoreState, pod: Pod, changed: Pod) -> tuple[tuple[str, int], ...]:
+    """The points of each topology key between the pods, known already if a replica of the latest pod comes."""
     if state.latest is not None and _are_alike(state.latest[0], changed):
         return state.latest[1]
     sums: dict[str, int] = {}

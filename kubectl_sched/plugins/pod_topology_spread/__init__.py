@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.array_types import Integers, Rows
     from kubectl_sched.snapshot.column import NodeNumbers
+    from kubectl_sched.snapshot.replica_counts import ReplicaRawScores, ReplicaVerdicts
 
 
 class PodTopologySpread(
@@ -78,6 +79,12 @@ class PodTopologySpread(
     def verdict_key(self, state: CycleState, pod: Pod, nodes: Snapshot) -> Hashable:
         """The verdict on each domain."""
         return filtering.verdict_key(state.read(filtering.STATE), pod, nodes)
+
+    def replica_verdicts(self, state: CycleState, pod: Pod, nodes: Snapshot) -> ReplicaVerdicts | None:
+        """The counts of the hard constraints."""
+        from kubectl_sched.plugins.pod_topology_spread import replica_counts  # one pod alone needs none
+
+        return replica_counts.replica_verdicts(state.read(filtering.STATE), pod, nodes, self.constraints)
 
     def _change(self, state: CycleState, pod: Pod, changed: Pod, row: int, nodes: Snapshot, amount: int) -> None:
         before = state.read(filtering.STATE)
@@ -133,6 +140,12 @@ class PodTopologySpread(
     def rescored_rows(self, state: CycleState, pod: Pod, changed: Pod, row: int, nodes: Snapshot) -> Rows | None:
         """The nodes of the domains in which the pod counts."""
         return scoring.rescored_rows(state.read(scoring.STATE), pod, changed, row, nodes)
+
+    def replica_raw_scores(self, state: CycleState, pod: Pod, nodes: Snapshot) -> ReplicaRawScores | None:
+        """The counts of the soft constraints; which ones there are depends on the pod alone."""
+        from kubectl_sched.plugins.pod_topology_spread import replica_counts  # one pod alone needs none
+
+        return replica_counts.replica_raw_scores(state.get(scoring.STATE), pod, nodes, self.constraints)
 
     def score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Integers:
         """The matching pods of each node's domains, weighed."""

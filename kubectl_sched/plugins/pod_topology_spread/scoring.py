@@ -127,14 +127,15 @@ def pod_counts(state: PreScoreState, pod: Pod, nodes: Snapshot, rows: Rows | Non
 
     def of(spread: SoftSpread) -> Integers:
         if spread.matches is None:
-            counts = _own_counts(pod, nodes, spread)
+            counts = own_counts(pod, nodes, spread)
             return counts if rows is None else counts.take(rows)
         return spread.matches.on(nodes, rows)
 
     return tuple(map(of, state.spreads))
 
 
-def _own_counts(pod: Pod, nodes: Snapshot, spread: SoftSpread) -> Integers:
+def own_counts(pod: Pod, nodes: Snapshot, spread: SoftSpread) -> Integers:
+    """int64[n]: the matching pods of each node itself."""
     return _per_node(pod, nodes, spread.constraint) if spread.per_node is None else spread.per_node
 
 
@@ -154,16 +155,16 @@ def with_pod(
     spreads = []
     for before in state.spreads:
         spread, constraint = before, before.constraint
-        is_counted = amount != 0 and _is_counted(pod, changed, constraint)
+        counts = amount != 0 and is_counted(pod, changed, constraint)
         if spread.matches is not None:
-            if is_counted and is_complete and source.counts_node(pod, node, constraint):
+            if counts and is_complete and source.counts_node(pod, node, constraint):
                 spread = _with_more(spread, spread.matches, node.metadata.labels, amount)
         elif spread.per_node is None:
             per_node = _per_node(pod, nodes, constraint)
-            if is_counted and amount < 0:
+            if counts and amount < 0:
                 per_node[row] += amount
             spread = replace(spread, per_node=per_node)
-        elif is_counted:
+        elif counts:
             per_node = spread.per_node.copy()
             per_node[row] += amount
             spread = replace(spread, per_node=per_node)
@@ -179,7 +180,7 @@ def _with_more(spread: SoftSpread, matches: TopologyCounts, labels: Labels, amou
     return replace(spread, matches=matches.plus(value or "", amount))
 
 
-def _is_counted(pod: Pod, other: Pod, constraint: Constraint) -> bool:
+def is_counted(pod: Pod, other: Pod, constraint: Constraint) -> bool:
     """Report whether the constraint counts the pod, as `matching_pods` has it."""
     return (
         not constraint.selector.is_empty
@@ -198,7 +199,7 @@ def score_signature(state: PreScoreState, pod: Pod, nodes: Snapshot) -> list[Nod
         if nodes.table.code_without(key) is not None:
             return None
         if spread.matches is None:
-            numbers.append(NodeNumbers(_own_counts(pod, nodes, spread)))
+            numbers.append(NodeNumbers(own_counts(pod, nodes, spread)))
         else:
             numbers.append(NodeNumbers(nodes.label(key).codes, are_of_domains=True))
     return numbers
@@ -208,7 +209,7 @@ def rescored_rows(state: PreScoreState, pod: Pod, changed: Pod, row: int, nodes:
     """The rows whose counts another pod on the row's node changes; None if a missing label counts as an empty one."""
     found = []
     for spread in state.spreads:
-        if not _is_counted(pod, changed, spread.constraint):
+        if not is_counted(pod, changed, spread.constraint):
             continue
         if spread.matches is None:
             found.append(np.array([row], dtype=np.intp))

@@ -64,6 +64,8 @@ class NodeRankings:
 class FewNodes:
     """So few nodes that they need no ranking."""
 
+    is_spent = False
+
     def __init__(self, nodes: NodeRankings, rows: Sequence[int]) -> None:
         self.nodes = nodes
         self._rows = [row for row in rows if nodes.passes[row]]
@@ -84,8 +86,40 @@ class FewNodes:
         return sorted([place_of[row] for row in self._rows if totals[row] == highest]), highest
 
 
-class NodeRanking:
+class PlacesByTotal:
+    """The places of nodes with each total, in name order."""
+
+    def __init__(self, tied: dict[int, list[int]]) -> None:
+        self._tied = tied
+        self._highest = [-total for total in tied]
+        heapify(self._highest)
+
+    def best(self) -> tuple[list[int], int]:
+        """The places of the nodes tied at the highest total, in their order, and that total."""
+        highest, tied = self._highest, self._tied
+        while not tied[-highest[0]]:
+            del tied[-heappop(highest)]
+        return tied[-highest[0]], -highest[0]
+
+    def take(self, place: int, total: int) -> None:
+        """The node at the place has this total no more."""
+        left = self._tied[total]
+        del left[bisect_left(left, place)]
+
+    def put(self, place: int, total: int) -> None:
+        """The node at the place has this total now."""
+        tied = self._tied.get(total)
+        if tied is not None:
+            insort(tied, place)
+        else:
+            self._tied[total] = [place]
+            heappush(self._highest, -total)
+
+
+class NodeRanking(PlacesByTotal):
     """The feasible nodes of each total, by their places in name order."""
+
+    is_spent = False
 
     def __init__(self, nodes: NodeRankings, kind: ClaimKind | None) -> None:
         self.nodes = nodes
@@ -95,13 +129,12 @@ class NodeRanking:
         rows = nodes.passes.nonzero()[0] if kind is None else kind.rows.compress(nodes.passes.take(kind.rows))
         totals = nodes.total_of
         self._total_of: dict[int, int] = {row: totals[row] for row in rows.tolist()}
-        self._tied: dict[int, list[int]] = {}
+        of_totals: dict[int, list[int]] = {}
         for row, total in self._total_of.items():
-            self._tied.setdefault(total, []).append(nodes.place_of[row])
-        for tied in () if nodes.is_in_name_order else self._tied.values():
+            of_totals.setdefault(total, []).append(nodes.place_of[row])
+        for tied in () if nodes.is_in_name_order else of_totals.values():
             tied.sort()
-        self._highest = [-total for total in self._tied]
-        heapify(self._highest)
+        super().__init__(of_totals)
 
     def __len__(self) -> int:
         return len(self._total_of)
@@ -124,26 +157,12 @@ class NodeRanking:
                 self._move(row, is_feasible=bool(passes[row]) and self._kind.passes_on(row))
             self._seen_of_kind = len(self._kind.changed)
 
-    def best(self) -> tuple[list[int], int]:
-        """The places of the nodes tied at the highest total, in their order, and that total."""
-        highest = self._highest
-        while not self._tied[-highest[0]]:
-            del self._tied[-heappop(highest)]
-        return self._tied[-highest[0]], -highest[0]
-
     def _move(self, row: int, *, is_feasible: bool) -> None:
         """Take the node from its old place, if it has one, to its new one."""
         place = self.nodes.place_of[row]
         before = self._total_of.pop(row, None)
         if before is not None:
-            left = self._tied[before]
-            del left[bisect_left(left, place)]
-        if not is_feasible:
-            return
-        total = self._total_of[row] = self.nodes.total_of[row]
-        tied = self._tied.get(total)
-        if tied is not None:
-            insort(tied, place)
-        else:
-            self._tied[total] = [place]
-            heappush(self._highest, -total)
+            self.take(place, before)
+        if is_feasible:
+            total = self._total_of[row] = self.nodes.total_of[row]
+            self.put(place, total)

@@ -9,6 +9,7 @@ each pod has its whole cycle.
 
 from __future__ import annotations
 
+from operator import is_not
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.scheduler.schedule_one import cycle
 from kubectl_sched.simulation.placements import TIED_SHOWN, Ties
 from kubectl_sched.simulation.pods_without_claims import counts_nobody, is_plain
+from kubectl_sched.simulation.replicas.group_ranking import GroupRanking, group_ranking
 from kubectl_sched.simulation.replicas.node_ranking import NodeRankings
 from kubectl_sched.simulation.replicas.ordinal_labels import Ordinals
 from kubectl_sched.simulation.replicas.replica_claims import ReplicaClaims
@@ -44,6 +46,10 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.array_types import Mask, Rows
     from kubectl_sched.snapshot.objects import Objects
+
+
+_NODES_A_POD = 100
+"""To put so many nodes into groups takes as long as to judge all nodes again after one pod."""
 
 
 def are_equal(one: Pod, other: Pod, unasked: frozenset[str] = frozenset()) -> bool:
@@ -146,9 +152,10 @@ class EqualPods:
         """No verdict on another node changes with one more of the pods, but for those on claims."""
 
         self._rankings: NodeRankings | None = None
-        self._ranking: NodeRanking | FewNodes | None = None
+        self._ranking: NodeRanking | FewNodes | GroupRanking | None = None
         self._is_of_one_kind = True
         self._is_settled = False
+        self._pods_until_groups = 1 + len(self.nodes) // _NODES_A_POD
 
     @classmethod
     def after(cls, result: ScheduleResult, following: Pod | None = None) -> EqualPods | None:
@@ -249,11 +256,13 @@ class EqualPods:
             rankings.change(row, after)
             if self._claims is None:  # a pod with claims has its kind's ranking follow first
                 ranking.follow()
+            if ranking.is_spent:
+                self._stop_ranking()
         else:
             self._fill_up(row, after)
         return choice
 
-    def _ranked(self) -> NodeRanking | FewNodes | None:
+    def _ranked(self) -> NodeRanking | FewNodes | GroupRanking | None:
         """The nodes as ranked by their totals for the kind of the pod; None if it can change more than its own node's.
 
         The points of a node may depend on which others are feasible, which differ between kinds.
@@ -266,7 +275,24 @@ class EqualPods:
             kind.points is not None or not (self._is_settled or (self._is_of_one_kind and not kind.version))
         ):
             self._rankings = None
-        return None if self._rankings is None else self._rankings.of(kind)
+        return self._ranked_in_groups() if self._rankings is None else self._rankings.of(kind)
+
+    def _ranked_in_groups(self) -> NodeRanking | FewNodes | GroupRanking | None:
+        """The nodes as ranked in groups; None if plugins that count pods have no numbers for that, or groups are many.
+
+        They are made once so many pods have come that it pays, and given up for good when they become too many.
+        """
+        nodes = self.nodes
+        self._pods_until_groups -= 1
+        if self._pods_until_groups or self._claims is not None or nodes.cluster is not None:
+            return None
+        asked = self._state, self.pod, nodes
+        ranking = group_ranking(self._counting, self._scores, asked, self._passes_others, self._in_name_order)
+        if ranking is not None:
+            self._rankings, self._ranking = ranking.nodes, ranking
+            if ranking.is_spent:
+                self._stop_ranking()
+        return self._ranking
 
     def _fill_up(self, row: int, total: int) -> None:
         """The row's node takes no further pod."""
@@ -286,9 +312,23 @@ class EqualPods:
                 self._rankings = self._ranking = None
 
     def _stop_ranking(self) -> None:
-        if self._rankings is not None:
-            self._rankings = self._ranking = None
+        rankings, ranking = self._rankings, self._ranking
+        self._rankings = self._ranking = None
+        if isinstance(ranking, GroupRanking):
+            self._leave_groups(ranking.nodes.changed)
+        elif rankings is not None:
             self._feasible = self._feasible_now()
+
+    def _leave_groups(self, rows: Sequence[int]) -> None:
+        """Bring up to date what was left to groups since they were made: one more pod on each row's node."""
+        for plugin in self._counting:
+            for row in rows:
+                plugin.add_pod(self._state, self.pod, self.pod, row, self.nodes)
+        self._count_again()
+        self._feasible = self._feasible_now()
+        if len(self._feasible.rows):
+            self._scored = self._feasible
+        self._scores.take_back(rows, self.nodes, self._scored)
 
     def _feasible_now(self) -> Feasible:
         """The nodes that pass. Pods that spread make the same few sets of nodes feasible in turn."""
@@ -358,19 +398,23 @@ class EqualPods:
 
     def _filter_again(self, added: Pod, row: int, level: UsageLevel) -> bool:
         """Report whether any verdict may have changed."""
-        changed = False
         for plugin in self._counting:
             plugin.add_pod(self._state, self.pod, added, row, self.nodes)
-            key = self._keys[plugin.name] = plugin.verdict_key(self._state, self.pod, self.nodes)
-            passes = self._passing_now(plugin, key)
-            changed |= passes is not self._counted[plugin.name]
-            self._counted[plugin.name] = passes
+        changed = self._count_again()
         verdict = level.passes & self._passes_steadily[row] & self._passes_pods_of(row)
         if verdict != self._passes_others[row]:
             self._others_changed += 1
             self._passes_others[row] = verdict
             return True
         return changed
+
+    def _count_again(self) -> bool:
+        """Report whether any verdict of plugins that count pods may have changed."""
+        before = list(self._counted.values())
+        for plugin in self._counting:
+            key = self._keys[plugin.name] = plugin.verdict_key(self._state, self.pod, self.nodes)
+            self._counted[plugin.name] = self._passing_now(plugin, key)
+        return any(map(is_not, before, self._counted.values()))
 
     def _passes_pods_of(self, row: int) -> bool:
         """Ask the plugins that look at the pods of a node about one more of them there."""

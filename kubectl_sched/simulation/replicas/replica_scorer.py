@@ -14,6 +14,7 @@ import numpy as np
 from kubectl_sched.framework.interface import PreScoreExtensions, ScorePlugin
 from kubectl_sched.framework.runtime import normalized_scores
 from kubectl_sched.framework.status import Code
+from kubectl_sched.snapshot.replica_counts import ReplicaCounts, ReplicaRawScores
 
 if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
@@ -51,6 +52,14 @@ class _Table(NamedTuple):
     smallest: int
     largest: int
     weighted: Integers
+
+
+class GroupScorer(NamedTuple):
+    """A score plugin whose points depend on other nodes, with the raw scores of nodes."""
+
+    plugin: ScorePlugin
+    weight: int
+    raw: ReplicaRawScores
 
 
 class ReplicaScorer:
@@ -127,6 +136,21 @@ class ReplicaScorer:
         if self._is_even is None:
             self._is_even = int(self._raw.min()) == int(self._raw.max())
         return not self._normalizes or (self._is_even and self._table is not None)
+
+    def replica_raw_scores(self, nodes: Snapshot) -> ReplicaRawScores | None:
+        """The raw scores as counts: of a plugin with PreScoreExtensions."""
+        assert self.extensions is not None  # noqa: S101 - the caller asks
+        return self.extensions.replica_raw_scores(self._state, self._pod, nodes)
+
+    def constant_raw_scores(self) -> ReplicaRawScores:
+        """The same of a plugin whose raw scores never change."""
+        everywhere = np.arange(len(self._raw), dtype=np.int32)
+        return ReplicaRawScores([ReplicaCounts(everywhere, self._raw, np.zeros_like(self._raw))])
+
+    def leave_out(self) -> None:
+        """Give no points until they are weighed again."""
+        self._set(slice(None), np.zeros_like(self._weighted))
+        self._table = None
 
     def weigh_again(self, nodes: Snapshot, feasible: Feasible) -> None:
         """Other nodes are feasible, with the raw scores that all have had from the beginning."""

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kubectl_sched.framework.interface import DependsOn, PreScoreExtensions, ScorePlugin
-from kubectl_sched.simulation.replicas.replica_scorer import Feasible, ReplicaScorer
+from kubectl_sched.simulation.replicas.replica_scorer import Feasible, GroupScorer, ReplicaScorer
 from kubectl_sched.simulation.replicas.score_groups import ScoreGroups
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.framework.cycle_state import CycleState
     from kubectl_sched.framework.runtime import Framework
@@ -102,6 +104,33 @@ class ReplicaScores:
         else:
             self._grouped = [each for each in self._counting if not each.is_skipped]
             self._group(nodes, feasible)
+
+    def leave_out(self, nodes: Snapshot) -> list[GroupScorer] | None:
+        """Leave the points that depend on other nodes to somebody else; None if they cannot be left."""
+        scorers = []
+        for scorer in self._counting:
+            raw = scorer.replica_raw_scores(nodes)
+            if raw is None:
+                return None
+            if raw.counts:
+                scorers.append((scorer, raw))
+        scorers += [(scorer, scorer.constant_raw_scores()) for scorer in self._unsettled if not scorer.is_settled]
+        if not all(scorer.plugin.normalizes_by_value(self._state, nodes) for scorer, _ in scorers):
+            return None
+        for scorer, _ in scorers:
+            scorer.leave_out()
+        self._groups, self._grouped, self._unsettled = None, [], []
+        return [GroupScorer(scorer.plugin, scorer.weight, raw) for scorer, raw in scorers]
+
+    def take_back(self, rows: Sequence[int], nodes: Snapshot, feasible: Feasible) -> None:
+        """Have all points here again. Meanwhile one more of the pods has come to each of these rows' nodes."""
+        for row in rows:
+            for scorer in self._counting:
+                scorer.count(self._pod, row, nodes, feasible)
+        self._unsettled = self._of_nodes
+        self._weigh_again(nodes, feasible)
+        self._grouped = [each for each in self._counting if not each.is_skipped]
+        self._group(nodes, feasible)
 
     @property
     def are_settled(self) -> bool:

@@ -43,7 +43,7 @@ class ScoreGroups:
     def __init__(self, scorers: Sequence[ReplicaScorer], signatures: Sequence[Sequence[NodeNumbers]]) -> None:
         """`signatures` are numbers of all nodes for each scorer."""
         signature = list(chain(*signatures))
-        self.codes = _codes_of([numbers.everywhere() for numbers in signature])
+        self.codes = codes_of([numbers.everywhere() for numbers in signature])
         self._scorers = [
             (scorer, not any(numbers.are_of_domains for numbers in own))
             for scorer, own in zip(scorers, signatures, strict=True)
@@ -164,7 +164,7 @@ class ScoreGroups:
         return sizes
 
 
-def _codes_of(columns: Sequence[Integers | Codes]) -> Rows:
+def codes_of(columns: Sequence[Integers | Codes]) -> Rows:
     """A number for each row, equal where all columns are."""
     codes: Rows = np.zeros(len(columns[0]), dtype=np.intp)
     for column in columns:
