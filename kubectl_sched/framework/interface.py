@@ -282,8 +282,8 @@ class PreScoreExtensions(Plugin):
     def replica_raw_scores(self, state: CycleState, pod: Pod, nodes: Snapshot) -> ReplicaRawScores | None:
         """The raw scores for pods equal to this one, which follow each other; None if pre_score_with has to be called.
 
-        Law: after some of them they are those that Score gives after pre_score_with of the same. They count nothing
-        where PreScore skips now and will after each further pod.
+        Law: after some of them they are those that Score gives after pre_score_with of the same. There are no counts
+        where PreScore skips and still does after any number of these pods.
         """
         return None
 
