@@ -198,9 +198,9 @@ class VolumeIndex:
         """All volumes of a class, in the order they were listed."""
         return self._by_class.get(name, ())
 
-    def unclaimed_for(self, claim: PersistentVolumeClaim) -> Sequence[PersistentVolume]:
-        """The volumes of its class without a claim."""
-        return self._unclaimed.get(class_of_claim(claim), ())
+    def unclaimed_of(self, name: str) -> Sequence[PersistentVolume]:
+        """The volumes of a class without a claim."""
+        return self._unclaimed.get(name, ())
 
     def has_reserved_for(self, claim: PersistentVolumeClaim) -> bool:
         """Report whether volumes of its class are set aside for a claim of that name."""

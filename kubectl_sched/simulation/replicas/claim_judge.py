@@ -7,7 +7,7 @@ is judged once for all of them.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from msgspec.msgpack import encode
@@ -45,6 +45,16 @@ if TYPE_CHECKING:
 _MOST_KINDS = 64
 
 
+class _Alike(NamedTuple):
+    """The kinds of claims that differ in their volumes' affinities alone."""
+
+    anywhere: ClaimKind | None
+    """The kind of those that can be reached from everywhere; None if existing volumes are open to them."""
+
+    is_open: bool
+    known: dict[tuple[NodeSelector | None, ...], ClaimKind]
+
+
 class ClaimJudge:
     """The plugins of a profile that look at claims, with the kinds of claims that they have judged."""
 
@@ -63,34 +73,39 @@ class ClaimJudge:
         self._scores = [each for each in framework.score_plugins if each.depends_on is DependsOn.CLAIMS]
         self._weights = framework.weights
         self._volume_binding = next((each for each in self._filters if isinstance(each, VolumeBinding)), None)
-        self._judged: dict[bytes, ClaimKind | None] = {}
-        self._known: dict[tuple[bytes, bytes], ClaimKind] = {}
+        self._alike: dict[bytes, _Alike] = {}
         self._rows_by_label: dict[str, dict[str | None, dict[int, None]]] = {}
         self._drivers: list[str] | None = None
 
     def kind_of(self, own: Sequence[OwnClaim]) -> ClaimKind | None:
         """The kind of these claims; None if a pod with them needs a whole cycle."""
         rest = encode([each.decisive for each in own])
-        key = rest, encode([each.affinity for each in own])
-        kind = self._known.get(key)
+        alike = self._alike.get(rest) or self._alike_with(own, rest)
+        affinities = tuple([each.affinity for each in own])
+        kind = alike.known.get(affinities)
         if kind is None:
-            kind = self._new_kind(own, rest)
+            kind = self._new_kind(own, alike, affinities)
             if kind is not None and kind.few is None:
-                remember(self._known, key, kind, _MOST_KINDS)
+                remember(alike.known, affinities, kind, _MOST_KINDS)
         return kind
 
-    def _new_kind(self, own: Sequence[OwnClaim], rest: bytes) -> ClaimKind | None:
-        affinities = [affinity for each in own if (affinity := each.affinity) is not None]
-        if rest not in self._judged:
-            if not self._are_counted_alike(own):
-                return None
-            if any(each.is_open for each in own):
-                return self._judge_open(self._nodes_with(own, self._unclaimed), affinities)
-            remember(self._judged, rest, self._judge(self._nodes_with(own, ())), _MOST_KINDS)
-        kind = self._judged[rest]
-        if kind is None or not affinities:
+    def _alike_with(self, own: Sequence[OwnClaim], rest: bytes) -> _Alike:
+        is_open, are_counted = any(each.is_open for each in own), self._are_counted_alike(own)
+        anywhere = self._judge(self._nodes_with(own, ())) if are_counted and not is_open else None
+        alike = _Alike(anywhere, is_open and are_counted, {})
+        remember(self._alike, rest, alike, _MOST_KINDS)
+        return alike
+
+    def _new_kind(
+        self, own: Sequence[OwnClaim], alike: _Alike, affinities: Sequence[NodeSelector | None]
+    ) -> ClaimKind | None:
+        asked = [affinity for affinity in affinities if affinity is not None]
+        if alike.is_open:
+            return self._judge_open(self._nodes_with(own, self._unclaimed), asked)
+        kind = alike.anywhere
+        if kind is None or not asked:
             return kind
-        return ClaimKind(self._reaching(affinities, kind.passes), len(self._nodes), kind.points)
+        return ClaimKind(self._reaching(asked, kind.passes), len(self._nodes), kind.points)
 
     def _are_counted_alike(self, own: Sequence[OwnClaim]) -> bool:
         """Report whether NodeVolumeLimits counts the claims as those of the first pod, on all nodes."""

@@ -20,6 +20,9 @@ class OwnClaim(NamedTuple):
     of_pod: str
     """The volume of the pod behind which it stands."""
 
+    key: tuple[str, str]
+    """The claim's namespace and name."""
+
     claim: PersistentVolumeClaim
     volume: PersistentVolume | None
     is_open: bool = False

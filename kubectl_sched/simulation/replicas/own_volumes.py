@@ -90,5 +90,7 @@ class OwnVolumes:
         return name != "" and name not in self._shared_disks
 
 
-def _repeated(names: Iterable[str]) -> frozenset[str]:
+def _repeated(names: Sequence[str]) -> frozenset[str]:
+    if len(set(names)) == len(names):
+        return frozenset()
     return frozenset([name for name, number in Counter(names).items() if number > 1])
