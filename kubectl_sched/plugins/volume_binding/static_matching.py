@@ -8,7 +8,7 @@ on thousands of nodes stay cheap.
 from __future__ import annotations
 
 from bisect import bisect_left
-from functools import cached_property
+from functools import cached_property, lru_cache
 from heapq import merge
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,6 +21,7 @@ from kubectl_sched.framework.cycle_state import PluginError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from kubectl_sched.api.affinity import NodeSelector as Required
     from kubectl_sched.api.apimachinery.labels import Requirement
     from kubectl_sched.api.apimachinery.quantity import Quantity
     from kubectl_sched.api.component_helpers.node_affinity import NodeSelector
@@ -227,8 +228,10 @@ def labels_wanted(affinity: NodeSelector | None) -> set[tuple[str, str]] | None:
     return wanted
 
 
-def only_label(affinity: NodeSelector) -> tuple[str, str] | None:
-    """The label that all nodes which reach the volume have, and no others; None if that cannot be said of one."""
+@lru_cache(maxsize=1 << 14)
+def only_label(required: Required) -> tuple[str, str] | None:
+    """The label that all nodes which reach a volume have, and no others; None if that cannot be said of one."""
+    affinity = parse_node_selector(required)
     if len(affinity.terms) != 1:
         return None
     term, requirements = affinity.terms[0], affinity.terms[0].labels.requirements

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from kubectl_sched.api.affinity import NodeSelector
-    from kubectl_sched.api.component_helpers.node_affinity import NodeSelector as ParsedSelector
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.simulation.replicas.own_claims import OwnClaim
@@ -136,15 +135,16 @@ class ClaimJudge:
 
     def _reaching(self, affinities: Sequence[NodeSelector], passes: Mask) -> list[int]:
         """The rows that pass and reach all volumes, in their order."""
-        reached, *others = [self._reached(parse_node_selector(each)) for each in affinities]
+        reached, *others = map(self._reached, affinities)
         rows = [row for row in reached if passes[row]]
         return [row for row in rows if all(row in each for each in others)] if others else rows
 
-    def _reached(self, affinity: ParsedSelector) -> Collection[int]:
+    def _reached(self, required: NodeSelector) -> Collection[int]:
         """The rows that reach a volume, in their order."""
-        label = only_label(affinity)
+        label = only_label(required)
         if label is not None:
             return self._rows_with(*label)
+        affinity = parse_node_selector(required)
         table, labels = self._nodes.table, labels_wanted(affinity)
         keys = [each.key for each in label_requirements(affinity)]
         rows = (
