@@ -90,7 +90,7 @@ class ClaimJudge:
 
     def _alike_with(self, own: Sequence[OwnClaim], rest: bytes) -> _Alike:
         is_open, are_counted = any(each.is_open for each in own), self._are_counted_alike(own)
-        anywhere = self._judge(self._nodes_with(own, ())) if are_counted and not is_open else None
+        anywhere = self._judge(self._nodes_with(own)) if are_counted and not is_open else None
         alike = _Alike(anywhere, is_open and are_counted, {})
         remember(self._alike, rest, alike, _MOST_KINDS)
         return alike
@@ -100,7 +100,7 @@ class ClaimJudge:
     ) -> ClaimKind | None:
         asked = [affinity for affinity in affinities if affinity is not None]
         if alike.is_open:
-            return self._judge_open(self._nodes_with(own, self._unclaimed), asked)
+            return self._judge_open(self._nodes_with(own), asked)
         kind = alike.anywhere
         if kind is None or not asked:
             return kind
@@ -125,12 +125,15 @@ class ClaimJudge:
     def _unclaimed(self) -> list[PersistentVolume]:
         return [volume for volume in self._nodes.objects.all(PersistentVolume) if volume.spec.claim_ref is None]
 
-    def _nodes_with(self, own: Sequence[OwnClaim], unclaimed: Sequence[PersistentVolume]) -> Snapshot:
-        """The nodes in a cluster that has no other claims, and no other volumes than theirs and these."""
+    def _nodes_with(self, own: Sequence[OwnClaim]) -> Snapshot:
+        """The nodes in a cluster that has no other claims, and of volumes no others that matter to them."""
         of_nobody = [each.of_nobody() for each in own]
         claims = [*self._shared, *(claim for claim, _ in of_nobody)]
-        volumes = [*self._shared_volumes, *(volume for _, volume in of_nobody if volume is not None), *unclaimed]
-        objects = self._nodes.objects.replacing(PersistentVolumeClaim, claims).replacing(PersistentVolume, volumes)
+        objects = self._nodes.objects.replacing(PersistentVolumeClaim, claims)
+        volumes = [volume for _, volume in of_nobody if volume is not None]
+        if volumes:
+            unclaimed = self._unclaimed if any(each.is_open for each in own) else ()
+            objects = objects.replacing(PersistentVolume, [*self._shared_volumes, *volumes, *unclaimed])
         return replace(self._nodes, objects=objects)
 
     def _reaching(self, affinities: Sequence[NodeSelector], passes: Mask) -> list[int]:

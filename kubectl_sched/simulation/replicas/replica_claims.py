@@ -172,7 +172,7 @@ class ReplicaClaims:
         name = class_of_claim(item)
         if name not in self._open_classes:
             self._open_classes[name] = self._is_open_class(name)
-        return None if self._index.has_reserved_for(item) else self._open_classes[name]
+        return None if self._index.reserved_for(item) else self._open_classes[name]
 
     def _is_open_class(self, name: str) -> bool | None:
         """Report whether the class has unclaimed volumes; None if NodeVolumeLimits counts them unlike new ones."""
