@@ -171,7 +171,7 @@ class ClaimRequirements:
     def __init__(self, claim: PersistentVolumeClaim, has_classes: bool) -> None:
         key = f"{claim.namespace}/{claim.name}"
         self.claim = claim
-        self.has_classes = has_classes
+        self._has_classes = has_classes
         self._attributes_class = claim.spec.volume_attributes_class_name or ""
         if self._attributes_class and not has_classes:
             raise PluginError(
@@ -196,7 +196,7 @@ class ClaimRequirements:
             return f"holds only {capacity}"
         if (claim.spec.volume_mode or _FILESYSTEM) != (spec.volume_mode or _FILESYSTEM):
             return f"has volumeMode {spec.volume_mode or _FILESYSTEM}"
-        if attributes_class != (self._attributes_class if self.has_classes else ""):
+        if attributes_class != (self._attributes_class if self._has_classes else ""):
             return f"has volumeAttributesClassName {attributes_class or 'none'}"
         if volume.metadata.deletion_timestamp is not None:
             return "is being deleted"
@@ -219,7 +219,7 @@ class VolumeIndex:
         self._by_class: dict[str, list[PersistentVolume]] = {}
         self._unclaimed: dict[str, list[PersistentVolume]] = {}
         self._claimed: dict[tuple[str, str, str], list[PersistentVolume]] = {}
-        self._free: dict[tuple[str, bool, bytes], FreeVolumes] = {}
+        self._free: dict[tuple[str, bytes], FreeVolumes] = {}
         for volume in volumes:
             name, reference = class_of_volume(volume), volume.spec.claim_ref
             self._by_class.setdefault(name, []).append(volume)
@@ -244,7 +244,7 @@ class VolumeIndex:
         """The volumes of the claim's class without a claim that fit it; found once for all claims like it."""
         claim = requirements.claim
         name = class_of_claim(claim)
-        key = name, requirements.has_classes, encode(replace(claim.spec, volume_name=""))
+        key = name, encode(replace(claim.spec, volume_name=""))
         free = self._free.get(key)
         if free is None:
             if len(self._free) == _MOST_KEPT:
