@@ -116,7 +116,10 @@ class ObjectMeta(Part, frozen=True):
     @property
     def controller(self) -> OwnerReference | None:
         """The owner that manages this object, as metav1.GetControllerOf finds it."""
-        return next((owner for owner in self.owner_references if owner.controller), None)
+        for owner in self.owner_references:
+            if owner.controller:
+                return owner
+        return None
 
 
 class KubernetesObject(Part, frozen=True):

@@ -63,6 +63,7 @@ class ClaimJudge:
         """`pod` has claims of nobody, and besides them those that all of the pods share."""
         self._pod = pod
         self._nodes = replace(nodes, existing_pods=PodTable.of((), ()))
+        self._node_count = len(nodes)
         self._shared = shared
         volumes = (nodes.objects.get(PersistentVolume, claim.spec.volume_name) for claim in shared)
         self._shared_volumes = [volume for volume in volumes if volume is not None]
@@ -104,7 +105,7 @@ class ClaimJudge:
         kind = alike.anywhere
         if kind is None or not asked:
             return kind
-        return ClaimKind(self._reaching(asked, kind.passes), len(self._nodes), kind.points)
+        return ClaimKind(self._reaching(asked, kind.passes), self._node_count, kind.points)
 
     def _are_counted_alike(self, own: Sequence[OwnClaim]) -> bool:
         """Report whether NodeVolumeLimits counts the claims as those of the first pod, on all nodes."""
@@ -138,9 +139,11 @@ class ClaimJudge:
 
     def _reaching(self, affinities: Sequence[NodeSelector], passes: Mask) -> list[int]:
         """The rows that pass and reach all volumes, in their order."""
-        reached, *others = map(self._reached, affinities)
-        rows = [row for row in reached if passes[row]]
-        return [row for row in rows if all(row in each for each in others)] if others else rows
+        rows = [row for row in self._reached(affinities[0]) if passes[row]]
+        for each in affinities[1:]:
+            reached = self._reached(each)
+            rows = [row for row in rows if row in reached]
+        return rows
 
     def _reached(self, required: NodeSelector) -> Collection[int]:
         """The rows that reach a volume, in their order."""

@@ -193,7 +193,8 @@ class ReplicaClaims:
 
     def place(self, pod: Pod, row: int) -> None:
         """The pod that is judged has the row's node."""
-        self.kind_of(pod)
+        if self._asked is not pod:
+            self.kind_of(pod)
         taken = self.kind.taken_on(row)
         if taken:
             self._taken += taken.values()
