@@ -116,10 +116,7 @@ class ObjectMeta(Part, frozen=True):
     @property
     def controller(self) -> OwnerReference | None:
         """The owner that manages this object, as metav1.GetControllerOf finds it."""
-        for owner in self.owner_references:
-            if owner.controller:
-                return owner
-        return None
+        return next((owner for owner in self.owner_references if owner.controller), None)
 
 
 class KubernetesObject(Part, frozen=True):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from functools import cached_property, lru_cache
 from heapq import merge
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from msgspec.msgpack import encode
 from msgspec.structs import replace
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from kubectl_sched.api.component_helpers.node_affinity import NodeSelector
     from kubectl_sched.api.core import RawQuantity
     from kubectl_sched.api.storage import PersistentVolume, PersistentVolumeClaim
+
+Label: TypeAlias = "tuple[str, str] | None"
 
 _STORAGE = "storage"
 _FILESYSTEM = "Filesystem"
@@ -90,30 +92,31 @@ class FreeVolumes:
     def __init__(self, requirements: ClaimRequirements, volumes: Iterable[PersistentVolume]) -> None:
         found = [volume for volume in volumes if requirements.objection(volume) is None]
         found.sort(key=capacity_of)
-        self.places: dict[tuple[str, str] | None, list[int]] = {}
-        """The places of the volumes by label, a volume standing at one that nodes need to reach it, or at None."""
+        self.places: dict[Label, list[int]] = {}
+        """The places of the volumes by labels, of which nodes need one to reach them; by None if they need none."""
 
         self.candidates: list[Candidate] = []
-        self._labels_of: list[Collection[tuple[str, str] | None]] = []
-        reached: dict[Required | None, tuple[NodeSelector | None, Collection[tuple[str, str] | None]]] = {}
+        self._reached: dict[Required | None, tuple[NodeSelector | None, Collection[Label]]] = {}
         for place, volume in enumerate(found):
             required = required_by(volume)
-            if required not in reached:
-                reached[required] = _reach_of(required)
-            affinity, labels = reached[required]
+            if required not in self._reached:
+                self._reached[required] = _reach_of(required)
+            affinity, labels = self._reached[required]
             self.candidates.append(Candidate(volume, affinity))
-            self._labels_of.append(labels)
             for label in labels:
                 self.places.setdefault(label, []).append(place)
-        parsed = [parse_node_selector(required) for required in reached if required is not None]
+        parsed = [parse_node_selector(required) for required in self._reached if required is not None]
         self.requirements = [each for affinity in parsed for each in label_requirements(affinity)]
         """All that the volumes ask of a node's labels."""
 
     @cached_property
-    def labels_of(self) -> dict[str, tuple[int, Collection[tuple[str, str] | None]]]:
-        """The place of each volume, and the labels at which it stands."""
-        names = (candidate.volume.metadata.name for candidate in self.candidates)
-        return {name: (place, labels) for place, (name, labels) in enumerate(zip(names, self._labels_of, strict=True))}
+    def place_of(self) -> dict[str, int]:
+        """The place of each volume."""
+        return {candidate.volume.metadata.name: place for place, candidate in enumerate(self.candidates)}
+
+    def labels_of(self, volume: PersistentVolume) -> Collection[Label]:
+        """The labels by which the volume has its place."""
+        return self._reached[required_by(volume)][1]
 
 
 class Candidates:
@@ -146,13 +149,12 @@ class Candidates:
 
     def leave_out(self, volume: PersistentVolume) -> None:
         """Another claim has taken a free volume."""
-        found = self._free.labels_of.get(volume.metadata.name)
-        if found is None:
+        place = self._free.place_of.get(volume.metadata.name)
+        if place is None:
             return
         if self._places is self._free.places:
             self._places = {label: list(places) for label, places in self._places.items()}
-        place, labels = found
-        for label in labels:
+        for label in self._free.labels_of(volume):
             places = self._places[label]
             del places[bisect_left(places, place)]
 
@@ -253,20 +255,18 @@ class VolumeIndex:
         return free
 
 
-def _reach_of(required: Required | None) -> tuple[NodeSelector | None, Collection[tuple[str, str] | None]]:
-    """The labels of which a node must have one to reach a volume, or None, and what else is asked of the node."""
-    affinity = None if required is None else parse_node_selector(required)
+def _reach_of(required: Required | None) -> tuple[NodeSelector | None, Collection[Label]]:
+    """All that is left to ask of a node that has one of the labels, and these; with None among them any node has."""
     label = None if required is None else only_label(required)
-    if label is not None:
+    if required is None or label is not None:
         return None, (label,)
+    affinity = parse_node_selector(required)
     wanted = labels_wanted(affinity)
     return affinity, (None,) if wanted is None else wanted
 
 
-def labels_wanted(affinity: NodeSelector | None) -> set[tuple[str, str]] | None:
+def labels_wanted(affinity: NodeSelector) -> set[tuple[str, str]] | None:
     """Labels of which a node must have one to reach the volume; None if that cannot be said."""
-    if affinity is None:
-        return None
     wanted: set[tuple[str, str]] = set()
     for term in affinity.terms:
         if term.errors:

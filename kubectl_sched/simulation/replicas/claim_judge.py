@@ -7,7 +7,7 @@ is judged once for all of them.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from msgspec.msgpack import encode
@@ -74,13 +74,17 @@ class ClaimJudge:
         self._weights = framework.weights
         self._volume_binding = next((each for each in self._filters if isinstance(each, VolumeBinding)), None)
         self._alike: dict[bytes, _Alike] = {}
+        self._latest: tuple[Sequence[tuple[Any, ...]], _Alike] = (), _Alike(None, False, {})
         self._rows_by_label: dict[str, dict[str | None, dict[int, None]]] = {}
         self._drivers: list[str] | None = None
 
     def kind_of(self, own: Sequence[OwnClaim]) -> ClaimKind | None:
         """The kind of these claims; None if a pod with them needs a whole cycle."""
-        rest = encode([each.decisive for each in own])
-        alike = self._alike.get(rest) or self._alike_with(own, rest)
+        rest = [each.decisive for each in own]
+        if rest != self._latest[0]:
+            key = encode(rest)
+            self._latest = rest, self._alike.get(key) or self._alike_with(own, key)
+        alike = self._latest[1]
         affinities = tuple([each.affinity for each in own])
         kind = alike.known.get(affinities)
         if kind is None:
@@ -89,11 +93,11 @@ class ClaimJudge:
                 remember(alike.known, affinities, kind, _MOST_KINDS)
         return kind
 
-    def _alike_with(self, own: Sequence[OwnClaim], rest: bytes) -> _Alike:
+    def _alike_with(self, own: Sequence[OwnClaim], key: bytes) -> _Alike:
         is_open, are_counted = any(each.is_open for each in own), self._are_counted_alike(own)
         anywhere = self._judge(self._nodes_with(own)) if are_counted and not is_open else None
         alike = _Alike(anywhere, is_open and are_counted, {})
-        remember(self._alike, rest, alike, _MOST_KINDS)
+        remember(self._alike, key, alike, _MOST_KINDS)
         return alike
 
     def _new_kind(

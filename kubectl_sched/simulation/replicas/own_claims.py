@@ -42,11 +42,11 @@ class OwnClaim(NamedTuple):
             return claim.namespace, claim.metadata.annotations, claim.spec, claim.status
         spec, before = volume.spec, volume.metadata
         return (
+            before.labels,
             claim.metadata.namespace,
             claim.metadata.annotations.beta_storage_class,
             replace(claim.spec, volume_name=""),
             claim.status,
-            before.labels,
             before.annotations.beta_storage_class,
             before.deletion_timestamp,
             spec.csi and replace(spec.csi, volume_handle=""),
