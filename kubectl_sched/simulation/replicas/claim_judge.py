@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from msgspec.msgpack import encode
 from msgspec.structs import replace
 
 from kubectl_sched.api.component_helpers.csi_translation import in_tree_plugin
@@ -47,6 +46,9 @@ _MOST_KINDS = 64
 class _Alike(NamedTuple):
     """The kinds of claims that differ in their volumes' affinities alone."""
 
+    rest: Sequence[tuple[Any, ...]]
+    """All that plugins read of the claims and volumes, but for names and affinities."""
+
     anywhere: ClaimKind | None
     """The kind of those that can be reached from everywhere; None if existing volumes are open to them."""
 
@@ -73,18 +75,18 @@ class ClaimJudge:
         self._scores = [each for each in framework.score_plugins if each.depends_on is DependsOn.CLAIMS]
         self._weights = framework.weights
         self._volume_binding = next((each for each in self._filters if isinstance(each, VolumeBinding)), None)
-        self._alike: dict[bytes, _Alike] = {}
-        self._latest: tuple[Sequence[tuple[Any, ...]], _Alike] = (), _Alike(None, False, {})
+        self._alike: list[_Alike] = []
         self._rows_by_label: dict[str, dict[str | None, dict[int, None]]] = {}
         self._drivers: list[str] | None = None
 
     def kind_of(self, own: Sequence[OwnClaim]) -> ClaimKind | None:
         """The kind of these claims; None if a pod with them needs a whole cycle."""
         rest = [each.decisive for each in own]
-        if rest != self._latest[0]:
-            key = encode(rest)
-            self._latest = rest, self._alike.get(key) or self._alike_with(own, key)
-        alike = self._latest[1]
+        for alike in self._alike:
+            if alike.rest == rest:
+                break
+        else:
+            alike = self._alike_with(own, rest)
         affinities = tuple([each.affinity for each in own])
         kind = alike.known.get(affinities)
         if kind is None:
@@ -93,12 +95,11 @@ class ClaimJudge:
                 remember(alike.known, affinities, kind, _MOST_KINDS)
         return kind
 
-    def _alike_with(self, own: Sequence[OwnClaim], key: bytes) -> _Alike:
+    def _alike_with(self, own: Sequence[OwnClaim], rest: Sequence[tuple[Any, ...]]) -> _Alike:
         is_open, are_counted = any(each.is_open for each in own), self._are_counted_alike(own)
         anywhere = self._judge(self._nodes_with(own)) if are_counted and not is_open else None
-        alike = _Alike(anywhere, is_open and are_counted, {})
-        remember(self._alike, key, alike, _MOST_KINDS)
-        return alike
+        self._alike = [*self._alike[1 - _MOST_KINDS :], _Alike(rest, anywhere, is_open and are_counted, {})]
+        return self._alike[-1]
 
     def _new_kind(
         self, own: Sequence[OwnClaim], alike: _Alike, affinities: Sequence[NodeSelector | None]
