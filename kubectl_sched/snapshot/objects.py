@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from kubectl_sched.api.meta import KubernetesObject
 
 
 Kind = TypeVar("Kind", bound="KubernetesObject")
+T = TypeVar("T")
 
 
 class Objects:
@@ -23,6 +24,7 @@ class Objects:
         self._by_type: dict[type[KubernetesObject], Sequence[KubernetesObject]] = dict(by_type)
         self._index: dict[type[KubernetesObject], dict[tuple[str, str], KubernetesObject]] = {}
         self._by_namespace: dict[type[KubernetesObject], dict[str, list[KubernetesObject]]] = {}
+        self._derived: dict[type[KubernetesObject], dict[Callable[[Any], Any], Any]] = {}
 
     def all(self, kind: type[Kind]) -> Sequence[Kind]:
         """Every object of the kind."""
@@ -43,6 +45,13 @@ class Objects:
             self._index[kind] = index
         return index
 
+    def derived(self, kind: type[Kind], make: Callable[[Sequence[Kind]], T]) -> T:
+        """Return what `make` makes of all objects of the kind, made once as long as these stay the same."""
+        made = self._derived.setdefault(kind, {})
+        if make not in made:
+            made[make] = make(self.all(kind))
+        return cast("T", made[make])
+
     def in_namespace(self, kind: type[Kind], namespace: str) -> Sequence[Kind]:
         """Every object of the kind in the namespace."""
         index = self._by_namespace.get(kind)
@@ -57,26 +66,24 @@ class Objects:
         changed = Objects()
         changed._by_type = {**self._by_type, kind: tuple(items)}
         changed._index = {other: index for other, index in self._index.items() if other is not kind}
+        changed._derived = {other: each for other, each in self._derived.items() if other is not kind}
         return changed
 
     def with_these(self, kind: type[Kind], items: Iterable[Kind]) -> Objects:
         """With these objects of the kind in the places of those of the same names, new ones last."""
-        of_kind = list(self._by_type.get(kind, ()))
-        index = dict(self._indexed(kind))
-        by_key = [((item.metadata.namespace, item.metadata.name), item) for item in items]
-        places: dict[tuple[str, str], int] = {}
-        if any(key in index for key, _ in by_key):
-            places = {(item.metadata.namespace, item.metadata.name): place for place, item in enumerate(of_kind)}
-        for key, item in by_key:
-            if key in places:
-                of_kind[places[key]] = item
-            else:
-                places[key] = len(of_kind)
-                of_kind.append(item)
-            index[key] = item
+        before = self._indexed(kind)
+        made: dict[tuple[str, str], KubernetesObject] = {
+            (item.metadata.namespace, item.metadata.name): item for item in items
+        }
+        index = {**before, **made}
+        of_kind = list(index.values())
+        if len(before) < len(self.all(kind)):  # several have the same name
+            kept = [made.get((item.metadata.namespace, item.metadata.name), item) for item in self.all(kind)]
+            of_kind = [*kept, *(item for key, item in made.items() if key not in before)]
         changed = Objects()
         changed._by_type = {**self._by_type, kind: of_kind}
         changed._index = {**self._index, kind: index}
+        changed._derived = {other: each for other, each in self._derived.items() if other is not kind}
         return changed
 
     def without(self, kind: type[Kind], keys: Iterable[tuple[str, str]]) -> Objects:

@@ -6,12 +6,10 @@ Answers to plugins/volumebinding/volume_binding.go.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from kubectl_sched.api.component_helpers.volume_claims import claim_uses
-from kubectl_sched.api.storage import CSINode, PersistentVolume
 from kubectl_sched.config.types import VolumeBindingArgs
 from kubectl_sched.framework.cycle_state import PluginError, StateKey
 from kubectl_sched.framework.deferred_resizes import grows_in_place
@@ -45,12 +43,9 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.reservation import Reservation
     from kubectl_sched.framework.status import NodeToStatus
     from kubectl_sched.plugins.volume_binding.binder import Binder
-    from kubectl_sched.plugins.volume_binding.migrated_plugins import MigratedPlugins
-    from kubectl_sched.plugins.volume_binding.static_matching import VolumeIndex
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.array_types import Integers, Rows
     from kubectl_sched.snapshot.node_table import NodeTable
-    from kubectl_sched.snapshot.objects import Objects
 
 _KINDS_COMPARED = 64
 _UNBOUND_IMMEDIATE = unresolvable("pod has unbound immediate PersistentVolumeClaims")
@@ -88,25 +83,6 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         self._points = points_of(args.shape or ())
         self._has_attributes_classes = handle.features.enabled("VolumeAttributesClass")
         self._grows_in_place = grows_in_place(handle)
-        self._volumes: WeakKeyDictionary[Objects, VolumeIndex] = WeakKeyDictionary()
-        self._migrated: MigratedPlugins | None = None
-
-    def _volumes_in(self, objects: Objects) -> VolumeIndex:
-        volumes = self._volumes.get(objects)
-        if volumes is None:
-            from kubectl_sched.plugins.volume_binding.static_matching import VolumeIndex
-
-            volumes = self._volumes[objects] = VolumeIndex(objects.all(PersistentVolume))
-        return volumes
-
-    def _migrated_in(self, objects: Objects) -> MigratedPlugins:
-        """Those of the CSINodes, kept as long as these stay the same while other objects change."""
-        csi_nodes = objects.all(CSINode)
-        if self._migrated is None or self._migrated.csi_nodes is not csi_nodes:
-            from kubectl_sched.plugins.volume_binding.migrated_plugins import MigratedPlugins
-
-            self._migrated = MigratedPlugins(csi_nodes)
-        return self._migrated
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
         """Refuse pods with a claim that no node can help; skip pods without claims."""
@@ -128,8 +104,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
 
         from kubectl_sched.plugins.volume_binding.binder import Binder
 
-        volumes, migrated = self._volumes_in(nodes.objects), self._migrated_in(nodes.objects)
-        binder = Binder(claims, nodes.objects, volumes, migrated, self._has_attributes_classes)
+        binder = Binder(claims, nodes.objects, self._has_attributes_classes)
         state.write(PRE_FILTER_STATE, PreFilterState(binder=binder))
         return PreFilterResult()
 

@@ -7,10 +7,11 @@ has selected it. So nodes are grouped by these, and each group is asked once.
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
+from weakref import WeakKeyDictionary
 
 from kubectl_sched.api.component_helpers.csi_translation import TranslationError, in_tree_plugin, translated
-from kubectl_sched.api.storage import PersistentVolume
+from kubectl_sched.api.storage import CSINode, PersistentVolume
 from kubectl_sched.framework.cycle_state import PluginError
 from kubectl_sched.framework.go_sort import go_sort
 from kubectl_sched.plugins.volume_binding.asked_labels import AskedLabels
@@ -18,6 +19,7 @@ from kubectl_sched.plugins.volume_binding.provisioning import Provisioner
 from kubectl_sched.plugins.volume_binding.static_matching import (
     Candidates,
     ClaimRequirements,
+    VolumeIndex,
     affinity_of,
     can_be_reached,
     label_requirements,
@@ -35,16 +37,18 @@ from kubectl_sched.plugins.volume_binding.volume_outcome import (
 from kubectl_sched.snapshot import Column
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from kubectl_sched.api.apimachinery.labels import Requirement
     from kubectl_sched.api.component_helpers.csi_translation import InTreePlugin
     from kubectl_sched.api.storage import CSIStorageCapacity, PersistentVolumeClaim
     from kubectl_sched.plugins.volume_binding.claims import PodVolumeClaims
-    from kubectl_sched.plugins.volume_binding.migrated_plugins import MigratedPlugins
-    from kubectl_sched.plugins.volume_binding.static_matching import VolumeIndex
     from kubectl_sched.snapshot import Snapshot
+    from kubectl_sched.snapshot.node_table import NodeTable
     from kubectl_sched.snapshot.objects import Objects
+
+
+_NONE: Final[frozenset[str]] = frozenset()
 
 
 class NodeKind(NamedTuple):
@@ -55,27 +59,40 @@ class NodeKind(NamedTuple):
     selected: str | None = None
 
 
+class MigratedPlugins:
+    """The in-tree plugins that CSINodes say are their drivers' now, by node and as a column of each table of nodes."""
+
+    def __init__(self, csi_nodes: Sequence[CSINode]) -> None:
+        annotations = ((node.name, node.metadata.annotations.migrated_plugins) for node in csi_nodes)
+        self._by_node = {name: frozenset(names.split(",")) for name, names in annotations if names}
+        self._columns: WeakKeyDictionary[NodeTable, Column[frozenset[str]]] = WeakKeyDictionary()
+
+    def of(self, node_name: str) -> frozenset[str]:
+        """The plugins on one node."""
+        return self._by_node.get(node_name, _NONE)
+
+    def on(self, table: NodeTable) -> Column[frozenset[str]]:
+        """The plugins on each node."""
+        column = self._columns.get(table)
+        if column is None:
+            column = self._columns[table] = Column.of(map(self.of, table.names))
+        return column
+
+
 class Binder:
     """The claims of one pod in one cluster, ready to be asked about nodes."""
 
-    def __init__(
-        self,
-        claims: PodVolumeClaims,
-        objects: Objects,
-        volumes: VolumeIndex,
-        migrated: MigratedPlugins,
-        has_attributes_classes: bool,
-    ) -> None:
+    def __init__(self, claims: PodVolumeClaims, objects: Objects, has_attributes_classes: bool) -> None:
         self.claims = claims
         self._objects = objects
-        self._migrated = migrated
+        self._migrated = objects.derived(CSINode, MigratedPlugins)
         self._has_attributes_classes = has_attributes_classes
         self.selected = {claim.name: node for claim in claims.delayed if (node := selected_node(claim)) is not None}
         self.to_match = go_sort(
             [claim for claim in claims.delayed if claim.name not in self.selected],
             lambda left, right: requested_storage(left) < requested_storage(right),
         )
-        self.volumes = volumes
+        self.volumes = objects.derived(PersistentVolume, VolumeIndex)
         self._candidates: dict[str, Candidates | str] = {}
         self._provisioners: dict[str, Provisioner] = {}
 
@@ -148,7 +165,7 @@ class Binder:
         found = self._candidates.get(claim.name)
         if found is None:
             try:
-                found = Candidates(claim, self.volumes.open_to(claim), self._has_attributes_classes)
+                found = Candidates(claim, self.volumes, self._has_attributes_classes)
             except PluginError as failure:
                 found = str(failure)
             self._candidates[claim.name] = found
@@ -195,17 +212,19 @@ class Binder:
 
     def _check_delayed(self, labels: Mapping[str, str], node_name: str | None) -> tuple[str | None, PodVolumes]:
         """The reason of the unbound claims, or what would be done for them."""
-        if any(node != node_name for node in self.selected.values()):
-            return BIND_CONFLICT, PodVolumes()
+        to_provision: list[PersistentVolumeClaim] = []
+        if self.selected:
+            if any(node != node_name for node in self.selected.values()):
+                return BIND_CONFLICT, PodVolumes()
+            to_provision += [claim for claim in self.claims.delayed if claim.name in self.selected]
         bindings: list[StaticBinding] = []
-        to_provision = [claim for claim in self.claims.delayed if claim.name in self.selected]
         taken: set[str] = set()
         for claim in self.to_match:
             volume = self.candidates(claim).best(labels, taken)
             if volume is None:
                 to_provision.append(claim)
             else:
-                taken.add(volume.name)
+                taken.add(volume.metadata.name)
                 bindings.append(StaticBinding(claim, volume))
         provisions: list[DynamicProvision] = []
         for claim in to_provision:
@@ -213,7 +232,7 @@ class Binder:
             if reason is not None:
                 return reason, PodVolumes()
             provisions.append(DynamicProvision(claim, capacity))
-        return None, PodVolumes(static_bindings=tuple(bindings), dynamic_provisions=tuple(provisions))
+        return None, PodVolumes((), None, tuple(bindings), tuple(provisions))
 
     def _provision(
         self, claim: PersistentVolumeClaim, labels: Mapping[str, str]

@@ -25,14 +25,15 @@ def reservations(volumes: PodVolumes, node_name: str) -> Iterator[Reservation]:
     provisioner's to make, so that the claim stays unbound here.
     """
     for claim, volume in volumes.static_bindings:
-        yield Reservation(item=_taken(volume, claim), writes=tuple(_writes_to(volume, claim)))
+        yield Reservation(item=taken_volume(volume, claim), writes=tuple(_writes_to(volume, claim)))
     for claim, _ in volumes.dynamic_provisions:
-        yield Reservation(item=_with_node(claim, node_name), writes=(_selects(node_name, claim),))
+        yield Reservation(item=claim_with_node(claim, node_name), writes=(_selects(node_name, claim),))
     for claim, volume in volumes.static_bindings:
-        yield Reservation(item=_bound(claim, volume))
+        yield Reservation(item=bound_claim(claim, volume))
 
 
-def _taken(volume: PersistentVolume, claim: PersistentVolumeClaim) -> PersistentVolume:
+def taken_volume(volume: PersistentVolume, claim: PersistentVolumeClaim) -> PersistentVolume:
+    """The volume once it is the claim's."""
     annotations = volume.metadata.annotations
     if not is_bound_to(volume, claim):
         annotations = replace(annotations, bound_by_controller=annotations.bound_by_controller or "yes")
@@ -74,7 +75,8 @@ def _writes_to(volume: PersistentVolume, claim: PersistentVolumeClaim) -> Iterat
         yield Write(verb="patch", kind="PersistentVolume", namespace="", name=volume.name, body=body)
 
 
-def _with_node(claim: PersistentVolumeClaim, node_name: str) -> PersistentVolumeClaim:
+def claim_with_node(claim: PersistentVolumeClaim, node_name: str) -> PersistentVolumeClaim:
+    """The claim once a node is selected for it."""
     annotations = replace(claim.metadata.annotations, selected_node=node_name)
     return replace(claim, metadata=replace(claim.metadata, annotations=annotations))
 
@@ -84,7 +86,8 @@ def _selects(node_name: str, claim: PersistentVolumeClaim) -> Write:
     return Write(verb="patch", kind="PersistentVolumeClaim", namespace=claim.namespace, name=claim.name, body=body)
 
 
-def _bound(claim: PersistentVolumeClaim, volume: PersistentVolume) -> PersistentVolumeClaim:
+def bound_claim(claim: PersistentVolumeClaim, volume: PersistentVolume) -> PersistentVolumeClaim:
+    """The claim once it has the volume."""
     annotations = replace(claim.metadata.annotations, bind_completed="yes", bound_by_controller="yes")
     return replace(
         claim,

@@ -8,9 +8,12 @@ on thousands of nodes stay cheap.
 from __future__ import annotations
 
 from bisect import bisect_left
-from functools import cached_property
+from functools import cached_property, lru_cache
 from heapq import merge
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from msgspec.msgpack import encode
+from msgspec.structs import replace
 
 from kubectl_sched.api.apimachinery.labels import IN, InvalidSelector, selector_of
 from kubectl_sched.api.apimachinery.quantity import InvalidQuantity, parse_quantity
@@ -19,22 +22,32 @@ from kubectl_sched.api.component_helpers.volume_claims import class_of_claim, cl
 from kubectl_sched.framework.cycle_state import PluginError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+    from kubectl_sched.api.affinity import NodeSelector as Required
     from kubectl_sched.api.apimachinery.labels import Requirement
     from kubectl_sched.api.apimachinery.quantity import Quantity
     from kubectl_sched.api.component_helpers.node_affinity import NodeSelector
     from kubectl_sched.api.core import RawQuantity
     from kubectl_sched.api.storage import PersistentVolume, PersistentVolumeClaim
 
+Label: TypeAlias = "tuple[str, str] | None"
+
 _STORAGE = "storage"
 _FILESYSTEM = "Filesystem"
+_MOST_KEPT = 16
 
 
 def affinity_of(volume: PersistentVolume) -> NodeSelector | None:
     """The parsed node affinity of a volume, None if it can be reached from everywhere."""
+    required = required_by(volume)
+    return None if required is None else parse_node_selector(required)
+
+
+def required_by(volume: PersistentVolume) -> Required | None:
+    """The node affinity of a volume, None if it can be reached from everywhere."""
     affinity = volume.spec.node_affinity
-    return parse_node_selector(affinity.required) if affinity is not None and affinity.required is not None else None
+    return None if affinity is None else affinity.required
 
 
 def can_be_reached(affinity: NodeSelector | None, labels: Mapping[str, str]) -> bool:
@@ -70,67 +83,88 @@ class Candidate(NamedTuple):
 
     volume: PersistentVolume
     affinity: NodeSelector | None
+    """All that is left to ask of a node."""
+
+
+class FreeVolumes:
+    """The volumes without a claim that fit any claim with the same requirements, smallest first."""
+
+    def __init__(self, requirements: ClaimRequirements, volumes: Iterable[PersistentVolume]) -> None:
+        found = [volume for volume in volumes if requirements.objection(volume) is None]
+        found.sort(key=capacity_of)
+        self.places: dict[Label, list[int]] = {}
+        """The places of the volumes by labels, of which nodes need one to reach them; by None if they need none."""
+
+        self.candidates: list[Candidate] = []
+        self._reached: dict[Required | None, tuple[NodeSelector | None, Collection[Label]]] = {}
+        for place, volume in enumerate(found):
+            required = required_by(volume)
+            if required not in self._reached:
+                self._reached[required] = _reach_of(required)
+            affinity, labels = self._reached[required]
+            self.candidates.append(Candidate(volume, affinity))
+            for label in labels:
+                self.places.setdefault(label, []).append(place)
+        parsed = [parse_node_selector(required) for required in self._reached if required is not None]
+        self.requirements = [each for affinity in parsed for each in label_requirements(affinity)]
+        """All that the volumes ask of a node's labels."""
+
+    @cached_property
+    def place_of(self) -> dict[str, int]:
+        """The place of each volume."""
+        return {candidate.volume.metadata.name: place for place, candidate in enumerate(self.candidates)}
+
+    def labels_of(self, volume: PersistentVolume) -> Collection[Label]:
+        """The labels by which the volume has its place."""
+        return self._reached[required_by(volume)][1]
 
 
 class Candidates:
     """The volumes that may be bound to one claim."""
 
-    def __init__(self, claim: PersistentVolumeClaim, volumes: Iterable[PersistentVolume], has_classes: bool) -> None:
+    def __init__(self, claim: PersistentVolumeClaim, volumes: VolumeIndex, has_classes: bool) -> None:
         """`has_classes` says whether VolumeAttributesClass is on. Raises PluginError as upstream words it."""
         requirements = ClaimRequirements(claim, has_classes)
-        self._reserved: list[Candidate] = []
-        free: list[Candidate] = []
-        for volume in volumes:
-            reason = requirements.objection(volume)
-            if reason is None:
-                target = self._reserved if is_bound_to(volume, claim) else free
-                target.append(Candidate(volume, affinity_of(volume)))
-        free.sort(key=lambda candidate: capacity_of(candidate.volume))
-        self._free = free
-        self._by_label: dict[tuple[str, str], list[int]] = {}
-        self._anywhere: list[int] = []
-        self._listed_in = [self._lists_for(candidate.affinity) for candidate in free]
-        for place, lists in enumerate(self._listed_in):
-            for places in lists:
-                places.append(place)
+        reserved = [each for each in volumes.reserved_for(claim) if requirements.objection(each) is None]
+        self._reserved = [Candidate(volume, affinity_of(volume)) for volume in reserved]
+        self._free = volumes.free_for(requirements)
+        self._places = self._free.places
 
     def requirements(self) -> Iterator[Requirement]:
         """Yield all that the volumes ask of a node's labels."""
-        for candidate in (*self._reserved, *self._free):
+        for candidate in self._reserved:
             yield from label_requirements(candidate.affinity)
-
-    def _lists_for(self, affinity: NodeSelector | None) -> list[list[int]]:
-        wanted = labels_wanted(affinity)
-        return [self._anywhere] if wanted is None else [self._by_label.setdefault(label, []) for label in wanted]
+        yield from self._free.requirements
 
     def best(self, labels: Mapping[str, str], taken: set[str]) -> PersistentVolume | None:
         """The volume set aside for the claim, else the smallest, the first listed of equals; None if none fits."""
         for candidate in self._reserved:
             if candidate.volume.name not in taken:
                 return candidate.volume if can_be_reached(candidate.affinity, labels) else None
-        for place in self._places(labels):
-            volume, affinity = self._free[place]
-            if volume.name not in taken and can_be_reached(affinity, labels):
+        for place in self._places_for(labels):
+            volume, affinity = self._free.candidates[place]
+            if (affinity is None or can_be_reached(affinity, labels)) and volume.metadata.name not in taken:
                 return volume
         return None
 
     def leave_out(self, volume: PersistentVolume) -> None:
         """Another claim has taken a free volume."""
-        place = self._place_of.get(volume.name)
+        place = self._free.place_of.get(volume.metadata.name)
         if place is None:
             return
-        for places in self._listed_in[place]:
+        if self._places is self._free.places:
+            self._places = {label: list(places) for label, places in self._places.items()}
+        for label in self._free.labels_of(volume):
+            places = self._places[label]
             del places[bisect_left(places, place)]
 
-    @cached_property
-    def _place_of(self) -> dict[str, int]:
-        return {candidate.volume.name: place for place, candidate in enumerate(self._free)}
-
-    def _places(self, labels: Mapping[str, str]) -> Iterator[int]:
+    def _places_for(self, labels: Mapping[str, str]) -> Iterable[int]:
         """The places of all free volumes that the labels may reach, smallest first."""
-        lists: list[Sequence[int]] = [self._anywhere] if self._anywhere else []
-        lists += [self._by_label[label] for label in labels.items() if label in self._by_label]
-        return iter(lists[0]) if len(lists) == 1 else merge(*lists)
+        places = self._places
+        lists = [found for label in labels.items() if (found := places.get(label))]
+        if None in places:
+            lists.append(places[None])
+        return lists[0] if len(lists) == 1 else merge(*lists)
 
 
 class ClaimRequirements:
@@ -138,7 +172,7 @@ class ClaimRequirements:
 
     def __init__(self, claim: PersistentVolumeClaim, has_classes: bool) -> None:
         key = f"{claim.namespace}/{claim.name}"
-        self._claim = claim
+        self.claim = claim
         self._has_classes = has_classes
         self._attributes_class = claim.spec.volume_attributes_class_name or ""
         if self._attributes_class and not has_classes:
@@ -154,13 +188,14 @@ class ClaimRequirements:
 
     def objection(self, volume: PersistentVolume) -> str | None:
         """Return the reason for which a volume of the claim's class does not suit the claim, None if it does."""
-        spec, claim = volume.spec, self._claim
+        spec, claim = volume.spec, self.claim
         is_reserved = is_bound_to(volume, claim)
         attributes_class = spec.volume_attributes_class_name or ""
         if spec.claim_ref is not None and not is_reserved:
             return f"belongs to claim {spec.claim_ref.namespace}/{spec.claim_ref.name}"
-        if capacity_of(volume) < self._size:
-            return f"holds only {capacity_of(volume)}"
+        capacity = capacity_of(volume)
+        if capacity < self._size:
+            return f"holds only {capacity}"
         if (claim.spec.volume_mode or _FILESYSTEM) != (spec.volume_mode or _FILESYSTEM):
             return f"has volumeMode {spec.volume_mode or _FILESYSTEM}"
         if attributes_class != (self._attributes_class if self._has_classes else ""):
@@ -175,7 +210,7 @@ class ClaimRequirements:
             return f"is {volume.status.phase or 'not yet Available'}"
         if self._selector is not None and not self._selector.matches(volume.metadata.labels):
             return "is not selected by the claim's selector"
-        missing = [mode for mode in self._claim.spec.access_modes if mode not in volume.spec.access_modes]
+        missing = [mode for mode in self.claim.spec.access_modes if mode not in volume.spec.access_modes]
         return f"lacks access mode {', '.join(missing)}" if missing else None
 
 
@@ -186,6 +221,7 @@ class VolumeIndex:
         self._by_class: dict[str, list[PersistentVolume]] = {}
         self._unclaimed: dict[str, list[PersistentVolume]] = {}
         self._claimed: dict[tuple[str, str, str], list[PersistentVolume]] = {}
+        self._free: dict[tuple[str, bytes], FreeVolumes] = {}
         for volume in volumes:
             name, reference = class_of_volume(volume), volume.spec.claim_ref
             self._by_class.setdefault(name, []).append(volume)
@@ -198,24 +234,39 @@ class VolumeIndex:
         """All volumes of a class, in the order they were listed."""
         return self._by_class.get(name, ())
 
-    def unclaimed_for(self, claim: PersistentVolumeClaim) -> Sequence[PersistentVolume]:
-        """The volumes of its class without a claim."""
-        return self._unclaimed.get(class_of_claim(claim), ())
+    def unclaimed_of(self, name: str) -> Sequence[PersistentVolume]:
+        """The volumes of a class without a claim."""
+        return self._unclaimed.get(name, ())
 
-    def has_reserved_for(self, claim: PersistentVolumeClaim) -> bool:
-        """Report whether volumes of its class are set aside for a claim of that name."""
-        return (class_of_claim(claim), claim.namespace, claim.name) in self._claimed
+    def reserved_for(self, claim: PersistentVolumeClaim) -> Sequence[PersistentVolume]:
+        """The volumes of its class that are set aside for a claim of that name."""
+        return self._claimed.get((class_of_claim(claim), claim.namespace, claim.name), ())
 
-    def open_to(self, claim: PersistentVolumeClaim) -> list[PersistentVolume]:
-        """The volumes of its class that are set aside for a claim of that name, then those without a claim."""
+    def free_for(self, requirements: ClaimRequirements) -> FreeVolumes:
+        """The volumes of the claim's class without a claim that fit it; found once for all claims like it."""
+        claim = requirements.claim
         name = class_of_claim(claim)
-        return [*self._claimed.get((name, claim.namespace, claim.name), ()), *self._unclaimed.get(name, ())]
+        key = name, encode(replace(claim.spec, volume_name=""))
+        free = self._free.get(key)
+        if free is None:
+            if len(self._free) == _MOST_KEPT:
+                self._free.clear()
+            free = self._free[key] = FreeVolumes(requirements, self.unclaimed_of(name))
+        return free
 
 
-def labels_wanted(affinity: NodeSelector | None) -> set[tuple[str, str]] | None:
+def _reach_of(required: Required | None) -> tuple[NodeSelector | None, Collection[Label]]:
+    """All that is left to ask of a node that has one of the labels, and these; with None among them any node has."""
+    label = None if required is None else only_label(required)
+    if required is None or label is not None:
+        return None, (label,)
+    affinity = parse_node_selector(required)
+    wanted = labels_wanted(affinity)
+    return affinity, (None,) if wanted is None else wanted
+
+
+def labels_wanted(affinity: NodeSelector) -> set[tuple[str, str]] | None:
     """Labels of which a node must have one to reach the volume; None if that cannot be said."""
-    if affinity is None:
-        return None
     wanted: set[tuple[str, str]] = set()
     for term in affinity.terms:
         if term.errors:
@@ -227,8 +278,10 @@ def labels_wanted(affinity: NodeSelector | None) -> set[tuple[str, str]] | None:
     return wanted
 
 
-def only_label(affinity: NodeSelector) -> tuple[str, str] | None:
-    """The label that all nodes which reach the volume have, and no others; None if that cannot be said of one."""
+@lru_cache(maxsize=1 << 14)
+def only_label(required: Required) -> tuple[str, str] | None:
+    """The label that all nodes which reach a volume have, and no others; None if that cannot be said of one."""
+    affinity = parse_node_selector(required)
     if len(affinity.terms) != 1:
         return None
     term, requirements = affinity.terms[0], affinity.terms[0].labels.requirements

@@ -7,10 +7,9 @@ is judged once for all of them.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from msgspec.msgpack import encode
 from msgspec.structs import replace
 
 from kubectl_sched.api.component_helpers.csi_translation import in_tree_plugin
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from kubectl_sched.api.affinity import NodeSelector
-    from kubectl_sched.api.component_helpers.node_affinity import NodeSelector as ParsedSelector
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.simulation.replicas.own_claims import OwnClaim
@@ -43,6 +41,19 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot.array_types import Integers, Mask
 
 _MOST_KINDS = 64
+
+
+class _Alike(NamedTuple):
+    """The kinds of claims that differ in their volumes' affinities alone."""
+
+    rest: Sequence[tuple[Any, ...]]
+    """All that plugins read of the claims and volumes, but for names and affinities."""
+
+    anywhere: ClaimKind | None
+    """The kind of those that can be reached from everywhere; None if existing volumes are open to them."""
+
+    is_open: bool
+    known: dict[tuple[NodeSelector | None, ...], ClaimKind]
 
 
 class ClaimJudge:
@@ -54,6 +65,7 @@ class ClaimJudge:
         """`pod` has claims of nobody, and besides them those that all of the pods share."""
         self._pod = pod
         self._nodes = replace(nodes, existing_pods=PodTable.of((), ()))
+        self._node_count = len(nodes)
         self._shared = shared
         volumes = (nodes.objects.get(PersistentVolume, claim.spec.volume_name) for claim in shared)
         self._shared_volumes = [volume for volume in volumes if volume is not None]
@@ -63,34 +75,42 @@ class ClaimJudge:
         self._scores = [each for each in framework.score_plugins if each.depends_on is DependsOn.CLAIMS]
         self._weights = framework.weights
         self._volume_binding = next((each for each in self._filters if isinstance(each, VolumeBinding)), None)
-        self._judged: dict[bytes, ClaimKind | None] = {}
-        self._known: dict[tuple[bytes, bytes], ClaimKind] = {}
+        self._alike: list[_Alike] = []
         self._rows_by_label: dict[str, dict[str | None, dict[int, None]]] = {}
         self._drivers: list[str] | None = None
 
     def kind_of(self, own: Sequence[OwnClaim]) -> ClaimKind | None:
         """The kind of these claims; None if a pod with them needs a whole cycle."""
-        rest = encode([each.decisive for each in own])
-        key = rest, encode([each.affinity for each in own])
-        kind = self._known.get(key)
+        rest = [each.decisive for each in own]
+        for alike in self._alike:
+            if alike.rest == rest:
+                break
+        else:
+            alike = self._alike_with(own, rest)
+        affinities = tuple([each.affinity for each in own])
+        kind = alike.known.get(affinities)
         if kind is None:
-            kind = self._new_kind(own, rest)
+            kind = self._new_kind(own, alike, affinities)
             if kind is not None and kind.few is None:
-                remember(self._known, key, kind, _MOST_KINDS)
+                remember(alike.known, affinities, kind, _MOST_KINDS)
         return kind
 
-    def _new_kind(self, own: Sequence[OwnClaim], rest: bytes) -> ClaimKind | None:
-        affinities = [affinity for each in own if (affinity := each.affinity) is not None]
-        if rest not in self._judged:
-            if not self._are_counted_alike(own):
-                return None
-            if any(each.is_open for each in own):
-                return self._judge_open(self._nodes_with(own, self._unclaimed), affinities)
-            remember(self._judged, rest, self._judge(self._nodes_with(own, ())), _MOST_KINDS)
-        kind = self._judged[rest]
-        if kind is None or not affinities:
+    def _alike_with(self, own: Sequence[OwnClaim], rest: Sequence[tuple[Any, ...]]) -> _Alike:
+        is_open, are_counted = any(each.is_open for each in own), self._are_counted_alike(own)
+        anywhere = self._judge(self._nodes_with(own)) if are_counted and not is_open else None
+        self._alike = [*self._alike[1 - _MOST_KINDS :], _Alike(rest, anywhere, is_open and are_counted, {})]
+        return self._alike[-1]
+
+    def _new_kind(
+        self, own: Sequence[OwnClaim], alike: _Alike, affinities: Sequence[NodeSelector | None]
+    ) -> ClaimKind | None:
+        asked = [affinity for affinity in affinities if affinity is not None]
+        if alike.is_open:
+            return self._judge_open(self._nodes_with(own), asked)
+        kind = alike.anywhere
+        if kind is None or not asked:
             return kind
-        return ClaimKind(self._reaching(affinities, kind.passes), len(self._nodes), kind.points)
+        return ClaimKind(self._reaching(asked, kind.passes), self._node_count, kind.points)
 
     def _are_counted_alike(self, own: Sequence[OwnClaim]) -> bool:
         """Report whether NodeVolumeLimits counts the claims as those of the first pod, on all nodes."""
@@ -111,25 +131,31 @@ class ClaimJudge:
     def _unclaimed(self) -> list[PersistentVolume]:
         return [volume for volume in self._nodes.objects.all(PersistentVolume) if volume.spec.claim_ref is None]
 
-    def _nodes_with(self, own: Sequence[OwnClaim], unclaimed: Sequence[PersistentVolume]) -> Snapshot:
-        """The nodes in a cluster that has no other claims, and no other volumes than theirs and these."""
+    def _nodes_with(self, own: Sequence[OwnClaim]) -> Snapshot:
+        """The nodes in a cluster that has no other claims, and of volumes no others that matter to them."""
         of_nobody = [each.of_nobody() for each in own]
         claims = [*self._shared, *(claim for claim, _ in of_nobody)]
-        volumes = [*self._shared_volumes, *(volume for _, volume in of_nobody if volume is not None), *unclaimed]
-        objects = self._nodes.objects.replacing(PersistentVolumeClaim, claims).replacing(PersistentVolume, volumes)
+        objects = self._nodes.objects.replacing(PersistentVolumeClaim, claims)
+        volumes = [volume for _, volume in of_nobody if volume is not None]
+        if volumes:
+            unclaimed = self._unclaimed if any(each.is_open for each in own) else ()
+            objects = objects.replacing(PersistentVolume, [*self._shared_volumes, *volumes, *unclaimed])
         return replace(self._nodes, objects=objects)
 
     def _reaching(self, affinities: Sequence[NodeSelector], passes: Mask) -> list[int]:
         """The rows that pass and reach all volumes, in their order."""
-        reached, *others = [self._reached(parse_node_selector(each)) for each in affinities]
-        rows = [row for row in reached if passes[row]]
-        return [row for row in rows if all(row in each for each in others)] if others else rows
+        rows = [row for row in self._reached(affinities[0]) if passes[row]]
+        for each in affinities[1:]:
+            reached = self._reached(each)
+            rows = [row for row in rows if row in reached]
+        return rows
 
-    def _reached(self, affinity: ParsedSelector) -> Collection[int]:
+    def _reached(self, required: NodeSelector) -> Collection[int]:
         """The rows that reach a volume, in their order."""
-        label = only_label(affinity)
+        label = only_label(required)
         if label is not None:
             return self._rows_with(*label)
+        affinity = parse_node_selector(required)
         table, labels = self._nodes.table, labels_wanted(affinity)
         keys = [each.key for each in label_requirements(affinity)]
         rows = (

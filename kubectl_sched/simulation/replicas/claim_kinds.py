@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kubectl_sched.framework.cycle_state import PluginError
+from kubectl_sched.plugins.volume_binding.volume_outcome import BIND_CONFLICT, PodVolumes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from kubectl_sched.api.storage import PersistentVolume
     from kubectl_sched.plugins.volume_binding.binder import Binder
-    from kubectl_sched.plugins.volume_binding.volume_outcome import PodVolumes
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.array_types import Integers, Mask, Rows
 
@@ -87,16 +87,15 @@ class OpenKind(ClaimKind):
         self._points = points
         self._seen = 0
         self._nodes = binder.kinds(nodes)
-        self._outcomes = list(map(binder.on, self._nodes.values))
+        self._code_of: list[int] = self._nodes.codes.tolist()
+        self._outcomes = [PodVolumes(reasons=(BIND_CONFLICT,))] * len(self._nodes.values)
         self._chosen_by: dict[str, set[int]] = {}
-        for code in range(len(self._outcomes)):
-            self._index(code)
         self._passes_on: Mask = np.zeros(len(self._outcomes), dtype=np.bool_)
         self._points_on: Integers = np.zeros(len(self._outcomes), dtype=np.int64)
         self.changed: list[int] = []
         self._passes: Mask = others
         self._passes_version = -1
-        self._look(range(len(self._outcomes)))
+        self._ask(range(len(self._outcomes)))
 
     @property
     def rows(self) -> Rows:
@@ -112,12 +111,11 @@ class OpenKind(ClaimKind):
 
     def passes_on(self, row: int) -> bool:
         """Report whether the row's node passes."""
-        return bool(self._others[row] and self._passes_on[self._nodes.codes[row]])
+        return bool(self._others[row] and self._passes_on[self._code_of[row]])
 
     def taken_on(self, row: int) -> Mapping[str, PersistentVolume]:
         """Those that VolumeBinding binds the claims to."""
-        outcome = self._outcomes[self._nodes.codes[row]]
-        return {claim.name: volume for claim, volume in outcome.static_bindings}
+        return {claim.name: volume for claim, volume in self._outcomes[self._code_of[row]].static_bindings}
 
     def follow(self, taken: Sequence[PersistentVolume]) -> None:
         """Ask again about the nodes whose pods would have had one of these volumes."""
@@ -126,29 +124,32 @@ class OpenKind(ClaimKind):
             self._binder.leave_out(volume)
             changed |= self._chosen_by.pop(volume.name, set())
         self._seen = len(taken)
-        for code in changed:
-            self._outcomes[code] = self._binder.on(self._nodes.values[code])
-            self._index(code)
         if changed:
-            self._look(changed)
+            self._ask(changed)
 
-    def _index(self, code: int) -> None:
-        for _, volume in self._outcomes[code].static_bindings:
-            self._chosen_by.setdefault(volume.name, set()).add(code)
-
-    def _look(self, changed: Iterable[int]) -> None:
-        passes = {code: _passes(self._outcomes[code]) for code in changed}
-        others = [code for code, each in passes.items() if self._passes_on[code] != each]
+    def _ask(self, codes: Collection[int]) -> None:
+        """Ask about nodes of these kinds."""
+        others = []
+        for code in codes:
+            before, outcome = self._outcomes[code], self._binder.on(self._nodes.values[code])
+            self._outcomes[code] = outcome
+            for _, volume in outcome.static_bindings:
+                self._chosen_by.setdefault(volume.name, set()).add(code)
+            if _passes(before) != _passes(outcome):
+                others.append(code)
         if others:
-            self._passes_on[others] = [passes[code] for code in others]
+            self._passes_on[others] = [_passes(self._outcomes[code]) for code in others]
             self.changed += np.isin(self._nodes.codes, others).nonzero()[0].tolist()
             self.version += 1
         if self._points is not None:
-            try:
-                self._points_on[list(passes)] = [self._points(self._outcomes[code]) for code in passes]
-            except PluginError:
-                self.is_judged = False
-            self.points = self._points_on.take(self._nodes.codes)
+            self._weigh(codes, self._points)
+
+    def _weigh(self, codes: Collection[int], points: Callable[[PodVolumes], int]) -> None:
+        try:
+            self._points_on[list(codes)] = [points(self._outcomes[code]) for code in codes]
+        except PluginError:
+            self.is_judged = False
+        self.points = self._points_on.take(self._nodes.codes)
 
 
 def _passes(outcome: PodVolumes) -> bool:

@@ -20,6 +20,9 @@ class OwnClaim(NamedTuple):
     of_pod: str
     """The volume of the pod behind which it stands."""
 
+    key: tuple[str, str]
+    """The claim's namespace and name."""
+
     claim: PersistentVolumeClaim
     volume: PersistentVolume | None
     is_open: bool = False
@@ -37,14 +40,14 @@ class OwnClaim(NamedTuple):
         claim, volume = self.claim, self.volume
         if volume is None:
             return claim.namespace, claim.metadata.annotations, claim.spec, claim.status
-        spec, before, annotations = volume.spec, volume.metadata, claim.metadata.annotations
+        spec, before = volume.spec, volume.metadata
         return (
-            claim.namespace,
-            annotations if annotations.selected_node is None else replace(annotations, selected_node=None),
+            before.labels,
+            claim.metadata.namespace,
+            claim.metadata.annotations.beta_storage_class,
             replace(claim.spec, volume_name=""),
             claim.status,
-            before.labels,
-            before.annotations,
+            before.annotations.beta_storage_class,
             before.deletion_timestamp,
             spec.csi and replace(spec.csi, volume_handle=""),
             replace(spec, claim_ref=None, csi=None, node_affinity=None),

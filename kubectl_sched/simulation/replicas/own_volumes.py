@@ -14,7 +14,7 @@ from kubectl_sched.framework.cycle_state import PluginError
 from kubectl_sched.plugins.node_volume_limits.attachable_volumes import inline_volumes, unique_name, volumes_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.snapshot.objects import Objects
@@ -57,20 +57,18 @@ class OwnVolumes:
             return None
         return volume if self.is_only_disk(volume) else None
 
-    def are_counted_as(self, driver: str, volumes: Iterable[PersistentVolume]) -> bool:
+    def are_counted_as(self, driver: str, volumes: Sequence[PersistentVolume]) -> bool:
         """Report whether each of the volumes counts on a node as one of this driver's that is yet to be made.
 
         So it does where neither driver has a limit on any node.
         """
-        return in_tree_plugin_named(driver) is None and all(self._is_counted_as(driver, each) for each in volumes)
-
-    def _is_counted_as(self, driver: str, volume: PersistentVolume) -> bool:
-        if in_tree_plugin(volume.spec) is not None:
+        if in_tree_plugin_named(driver) or any(in_tree_plugin(each.spec) for each in volumes):
             return False
-        of_volume = volume.spec.csi.driver if volume.spec.csi is not None else ""
-        if self._limited.isdisjoint((driver, of_volume)):
+        drivers = {"" if (csi := each.spec.csi) is None else csi.driver for each in volumes}
+        if self._limited.isdisjoint({driver, *drivers}):
             return True
-        return driver == of_volume and self.is_only_disk(volume) and volume.name not in self._attached
+        are_attached = any(each.metadata.name in self._attached for each in volumes)
+        return drivers == {driver} and not are_attached and all(map(self.is_only_disk, volumes))
 
     @cached_property
     def _limited(self) -> frozenset[str]:
@@ -90,5 +88,7 @@ class OwnVolumes:
         return name != "" and name not in self._shared_disks
 
 
-def _repeated(names: Iterable[str]) -> frozenset[str]:
+def _repeated(names: Sequence[str]) -> frozenset[str]:
+    if len(set(names)) == len(names):
+        return frozenset()
     return frozenset([name for name, number in Counter(names).items() if number > 1])

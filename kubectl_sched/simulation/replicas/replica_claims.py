@@ -30,20 +30,17 @@ from kubectl_sched.api.storage import (
 )
 from kubectl_sched.plugins.node_volume_limits.attachable_volumes import attachable_count
 from kubectl_sched.plugins.volume_binding import PRE_FILTER_STATE
-from kubectl_sched.plugins.volume_binding.reserve import reservations
-from kubectl_sched.plugins.volume_binding.volume_outcome import DynamicProvision, PodVolumes, StaticBinding
-from kubectl_sched.scheduler.reserve import after
+from kubectl_sched.plugins.volume_binding.reserve import bound_claim, claim_with_node, taken_volume
 from kubectl_sched.simulation.pods_without_claims import is_of_node
 from kubectl_sched.simulation.replicas.claim_judge import ClaimJudge
 from kubectl_sched.simulation.replicas.own_claims import OwnClaim, name_for
 from kubectl_sched.simulation.replicas.own_volumes import OwnVolumes
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Sequence
 
     from kubectl_sched.api.component_helpers.volume_claims import ClaimUse
     from kubectl_sched.api.pod import Pod
-    from kubectl_sched.framework.reservation import Reservation
     from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.plugins.volume_binding.static_matching import VolumeIndex
     from kubectl_sched.scheduler.result import ScheduleResult
@@ -84,11 +81,10 @@ class ReplicaClaims:
         self._like = [(each, is_ephemeral.get(each.name)) for each in first.spec.volumes]
         self._shared = [claim.use.claim_name for claim in claims if claim.is_shared]
         self._index = index
-        self._takes: dict[str, bool] = {}
+        self._open_classes: dict[str, bool | None] = {}
         self._running = _pods_with_volumes(nodes)
         self._in_use = {key for pod in self._running for key in _claim_keys(pod)}
-        self._placed: list[tuple[Pod, int, Mapping[str, PersistentVolume]]] = []
-        self._reserved: list[Reservation] = []
+        self._placed: list[tuple[PersistentVolumeClaim, int, PersistentVolume | None]] = []
         self._taken: list[PersistentVolume] = []
         self._asked: Pod | None = None
         self._own: Sequence[OwnClaim] = ()
@@ -165,26 +161,25 @@ class ReplicaClaims:
             return None
         if item.spec.volume_name:
             bound = self._volumes.of(item)
-            return None if bound is None else OwnClaim(volume.name, item, bound)
+            return None if bound is None else OwnClaim(volume.name, key, item, bound)
         is_open = self._is_open_to(item)
         if item.metadata.annotations.selected_node is not None or is_open is None:
             return None
-        return OwnClaim(volume.name, item, None, is_open)
+        return OwnClaim(volume.name, key, item, None, is_open)
 
     def _is_open_to(self, item: PersistentVolumeClaim) -> bool | None:
         """Report whether existing volumes are open to the claim; None if what it may be bound to is more than that."""
-        unclaimed = self._index.unclaimed_for(item)
-        if self._index.has_reserved_for(item) or (unclaimed and not self._may_take(class_of_claim(item), unclaimed)):
-            return None
-        return bool(unclaimed)
+        name = class_of_claim(item)
+        if name not in self._open_classes:
+            self._open_classes[name] = self._is_open_class(name)
+        return None if self._index.reserved_for(item) else self._open_classes[name]
 
-    def _may_take(self, class_name: str, unclaimed: Sequence[PersistentVolume]) -> bool:
-        """Report whether NodeVolumeLimits counts a claim of the class alike before and after it has such a volume."""
-        if class_name not in self._takes:
-            storage_class = self._objects.get(StorageClass, class_name)
-            driver = storage_class.provisioner if storage_class is not None else ""
-            self._takes[class_name] = self._volumes.are_counted_as(driver, unclaimed)
-        return self._takes[class_name]
+    def _is_open_class(self, name: str) -> bool | None:
+        """Report whether the class has unclaimed volumes; None if NodeVolumeLimits counts them unlike new ones."""
+        unclaimed = self._index.unclaimed_of(name)
+        storage_class = self._objects.get(StorageClass, name)
+        driver = storage_class.provisioner if storage_class is not None else ""
+        return None if unclaimed and not self._volumes.are_counted_as(driver, unclaimed) else bool(unclaimed)
 
     @cached_property
     def _volumes(self) -> OwnVolumes:
@@ -198,34 +193,26 @@ class ReplicaClaims:
 
     def place(self, pod: Pod, row: int) -> None:
         """The pod that is judged has the row's node."""
-        self.kind_of(pod)
+        if self._asked is not pod:
+            self.kind_of(pod)
         taken = self.kind.taken_on(row)
         if taken:
             self._taken += taken.values()
-        self._in_use.update([(pod.metadata.namespace, each.claim.metadata.name) for each in self._own])
+        for each in self._own:
+            self._in_use.add(each.key)
+            if each.volume is None:
+                self._placed.append((each.claim, row, taken.get(name_for(each.of_pod)) if taken else None))
         self._asked = None
-        self._placed.append((pod, row, taken))
 
     def reserved(self, nodes: Snapshot) -> Snapshot:
         """The cluster with what all of the pods have reserved."""
-        for pod, row, taken in self._placed:
-            self._reserved += reservations(self._volumes_of(pod, taken), nodes.names[row])
-        self._placed.clear()
-        return after(nodes, self._reserved)
-
-    def _volumes_of(self, pod: Pod, taken: Mapping[str, PersistentVolume]) -> PodVolumes:
-        """The volumes that the pod has got, and those that are made for it."""
-        found = [
-            (item, taken.get(name_for(volume.name)))
-            for volume, (_, is_ephemeral) in zip(pod.spec.volumes, self._like, strict=True)
-            if is_ephemeral is not None
-            and (item := self._claim_named.get((pod.namespace, claim_name(pod, volume) or ""))) is not None
-            and not item.spec.volume_name
+        volumes = [taken_volume(volume, claim) for claim, _, volume in self._placed if volume is not None]
+        claims = [
+            claim_with_node(claim, nodes.names[row]) if volume is None else bound_claim(claim, volume)
+            for claim, row, volume in self._placed
         ]
-        return PodVolumes(
-            static_bindings=tuple([StaticBinding(item, volume) for item, volume in found if volume is not None]),
-            dynamic_provisions=tuple([DynamicProvision(item, None) for item, volume in found if volume is None]),
-        )
+        objects = nodes.objects.with_these(PersistentVolumeClaim, claims) if claims else nodes.objects
+        return replace(nodes, objects=objects.with_these(PersistentVolume, volumes) if volumes else objects)
 
 
 def _pods_with_volumes(nodes: Snapshot) -> list[Pod]:
