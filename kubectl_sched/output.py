@@ -78,7 +78,7 @@ def write_page(page: str) -> None:
 
 
 def write_segments(
-    lines: Iterable[Iterable[Segment]], console: Console | None, in_pager: Callable[[str], bool] = lambda _: False
+    lines: Iterable[Iterable[Segment]], console: Console | None, in_pager: Callable[[str], bool]
 ) -> None:
     """Print lines on a console of stdout or as they are; if they are more than the terminal has, in the pager.
 

@@ -43,7 +43,7 @@ def failed_scheduling(note: str) -> EventDetails:
     return EventDetails("Warning", "FailedScheduling", "Scheduling", note)
 
 
-def preempted(by: str, place: str, related: JSON | None, *, in_memory: bool = False) -> EventDetails:
+def preempted(by: str, place: str, related: JSON | None, *, in_memory: bool) -> EventDetails:
     """The pod had to go for what `by` names; `in_memory` if it was not deleted, but its binding given up."""
     how = " (in kube-scheduler memory)." if in_memory else ""
     return EventDetails("Normal", "Preempted", "Preempting", f"Preempted by {by} on node {place}{how}", related)

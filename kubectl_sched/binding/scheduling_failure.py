@@ -95,7 +95,7 @@ def _nominated(result: ScheduleResult) -> str | None:
 
 
 def report_failure(
-    writer: Writer, recorder: EventRecorder, result: ScheduleResult, failed: Failed | None = None
+    writer: Writer, recorder: EventRecorder, result: ScheduleResult, failed: Failed | None
 ) -> tuple[str, ...]:
     """Write the event, and the condition and nomination where they change; a sentence for what could not be written.
 

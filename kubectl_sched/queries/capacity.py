@@ -132,14 +132,11 @@ def capacity(question: Question, dump: Dump) -> Answer:
     scheduler = schedulers.default_scheduler
     nodes = scheduler.nodes
     reachable = _reachable(nodes, schedulers)
-    found_pools = tuple(_pool(name, rows, nodes, found, reachable) for name, rows in _by_pool(nodes).items())
+    by_pool = pools(nodes, range(len(nodes)))
+    found_pools = tuple(_pool(name, rows, nodes, found, reachable) for name, rows in by_pool.items())
     said = (*notes, *_about(found), *schedulers.notes, *dump.warnings, *schedulers.warnings)
     version = schedulers.assumed(question.profile or DEFAULT_SCHEDULER_NAME).configuration.version
     return Answer(shapes=tuple(found), pools=found_pools, kubernetes_version=str(version), notes=said)
-
-
-def _by_pool(nodes: Snapshot) -> dict[str, list[int]]:
-    return pools(nodes, range(len(nodes)))
 
 
 def _shapes(question: Question, dump: Dump) -> tuple[list[Shape], list[str]]:

@@ -33,27 +33,25 @@ def drain_notes(node: str, pods: Sequence[Pod], objects: Iterable[KubernetesObje
     objects = list(objects)
     leaving = [pod for pod in pods if not is_static(pod) and not pod.is_daemon and not pod.has_ended]
     groups = (
-        ("have no controller, so drain wants --force and they do not come back", [p for p in leaving if _is_bare(p)]),
+        (
+            "have no controller, so drain wants --force and they do not come back",
+            [pod for pod in leaving if pod.metadata.controller is None],
+        ),
         ("are static pods, which stay", [pod for pod in pods if is_static(pod)]),
         (
             "lose an emptyDir, so drain wants --delete-emptydir-data",
             [pod for pod in leaving if any(volume.empty_dir is not None for volume in pod.spec.volumes)],
         ),
-        ("have a volume that is local to the node, so they come back nowhere else", list(_local(leaving, objects))),
+        (
+            "have a volume that is local to the node, so they come back nowhere else",
+            list(filter(with_local_volumes(objects), leaving)),
+        ),
         ("are protected by a PodDisruptionBudget that allows no disruption now", list(_protected(leaving, objects))),
     )
     for what, concerned in groups:
         if concerned:
             names = sorted(pod.key for pod in concerned)
             yield f"draining {node}: pods that {what} ({len(names)}): {few(names)}"
-
-
-def _is_bare(pod: Pod) -> bool:
-    return pod.metadata.controller is None
-
-
-def _local(pods: Sequence[Pod], objects: Iterable[KubernetesObject]) -> Iterator[Pod]:
-    return filter(with_local_volumes(objects), pods)
 
 
 def with_local_volumes(objects: Iterable[KubernetesObject]) -> Callable[[Pod], bool]:

@@ -130,7 +130,7 @@ class Outcome(CachingRecord, frozen=True, kw_only=True):
 
 
 def carried_out(
-    relocation: Relocation, pods: Sequence[Pod], steps: Sequence[Step], nodes: Snapshot, ahead: Sequence[Pod] = ()
+    relocation: Relocation, pods: Sequence[Pod], steps: Sequence[Step], nodes: Snapshot, ahead: Sequence[Pod]
 ) -> Outcome | None:
     """Carry out the steps, then place the pods; None if a successor or one of the pods does not land as planned.
 

@@ -78,7 +78,7 @@ class RolledOut(Record, frozen=True, kw_only=True):
     """The skew of the pods before and after, by topology key."""
 
 
-def roll_out(simulation: Simulation, plan: Plan, report: Report | None = None) -> RolledOut:
+def roll_out(simulation: Simulation, plan: Plan, report: Report | None) -> RolledOut:
     """Replace the old pods by the new ones; records a placement for each new pod, also where it is interrupted.
 
     `report` is told how many of the new pods have a node and how many there are to be.

@@ -270,7 +270,7 @@ class Snapshot(CachingRecord, frozen=True, kw_only=True):
 
     def add_node(self, node: Node) -> Snapshot:
         """With one more node, empty, as the last row."""
-        return replace(self, table=NodeTable((*self.node_objects, node)), usage=self.usage.with_rows(1))
+        return replace(self, table=NodeTable((*self.node_objects, node)), usage=self.usage.with_empty_row())
 
     def take(self, rows: Rows) -> Snapshot:
         """Only these nodes, in this order, as rows 0, 1, ...; `whole` still gives the cluster they are part of."""

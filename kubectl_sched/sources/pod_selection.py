@@ -97,7 +97,7 @@ def select(
     return found
 
 
-def about_none(objects: Sequence[KubernetesObject], selection: Selection, *, is_live: bool = False) -> Iterator[str]:
+def about_none(objects: Sequence[KubernetesObject], selection: Selection, *, is_live: bool) -> Iterator[str]:
     """Yield what there is instead if nothing was found. Of a running cluster only what the question needs was read."""
     if not any(isinstance(item, Pod) for item in objects):
         if not is_live:

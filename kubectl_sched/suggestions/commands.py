@@ -180,7 +180,7 @@ def _only_adds_tolerations(pod: Pod, spec: dict[str, Any]) -> bool:
     return bool((spec["tolerations"] or [])[: len(present)] == present)
 
 
-def change_spec(pod: Pod, spec: dict[str, Any], *, is_bound: bool = False) -> Step:
+def change_spec(pod: Pod, spec: dict[str, Any], *, is_bound: bool) -> Step:
     """Change the pod's spec by a strategic merge patch, in whatever made the pod.
 
     A bare pod is replaced by a changed copy, since hardly any field of a pod can be changed in place; the copy of one

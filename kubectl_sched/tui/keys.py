@@ -109,7 +109,7 @@ def _that_fit(keys: Sequence[Key], width: int, gap: int) -> list[Key]:
     return fitting
 
 
-def help_lines(forms: Sequence[str], width: int, here: Sequence[Key] = ()) -> list[Line]:
+def help_lines(forms: Sequence[str], width: int, here: Sequence[Key]) -> list[Line]:
     """All keys, what the marks mean, and what can be typed into the what-if pane; first the keys of this list."""
     lines: list[Line] = []
     if any(key.told for key in here):

@@ -107,7 +107,7 @@ def _label(words: Sequence[str], context: Context) -> list[Edit]:
     """Of the pod, unless a node is named; kubectl's `label pods NAME` names the pod that is looked at anyway."""
     if words and words[0] in _NODE_WORDS:
         where, changes = _nodes_and_changes(words[1:], context)
-        return [EditNodes(verb="label", nodes=where, change=_checked_pair(word, "label")) for word in changes]
+        return [EditNodes(verb="label", nodes=where, change=_checked_label(word)) for word in changes]
     if words and words[0] in _POD_WORDS:
         words = words[1:] if len(words) < 2 or _is_change(words[1]) else words[2:]
     return [LabelPod(key=key, value=value) for key, value in (_key_and_value(word, "label") for word in words)]
@@ -171,8 +171,8 @@ def _is_change(word: str) -> bool:
     return not word.startswith("(") and ("=" in word or ":" in word or word.endswith("-"))
 
 
-def _checked_pair(word: str, verb: str) -> str:
-    _key_and_value(word, verb)
+def _checked_label(word: str) -> str:
+    _key_and_value(word, "label")
     return word
 
 

@@ -44,7 +44,7 @@ def tolerates(
     return comparison and toleration.operator in {"Lt", "Gt"} and _compares(toleration, taint)
 
 
-def tolerated(taint: Taint, tolerations: Iterable[Toleration], *, comparison: bool = False) -> bool:
+def tolerated(taint: Taint, tolerations: Iterable[Toleration], *, comparison: bool) -> bool:
     """Report whether any toleration tolerates a taint (TolerationsTolerateTaint)."""
     return any(tolerates(toleration, taint, comparison=comparison) for toleration in tolerations)
 

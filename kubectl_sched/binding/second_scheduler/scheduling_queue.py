@@ -254,7 +254,7 @@ class SchedulingQueue:
         self._in_flight.end(queued.key)
         self._requeue(queued, strategy, now, "ScheduleAttemptFailure")
 
-    def _comes_back(self, queued: QueuedPod, plugins: Iterable[str], now: float, pending: Iterable[str] = ()) -> bool:
+    def _comes_back(self, queued: QueuedPod, plugins: Iterable[str], now: float, pending: Iterable[str]) -> bool:
         """Note how the attempt of the pod in flight ended; False if it is no longer ours."""
         if not self._lands(queued):
             return False

@@ -41,7 +41,7 @@ class Gates:
         found = (each for each in self._all if isinstance(each, GateHolder))
         return {(type(each), each.name if type(each) in QUEUES else each.key): each for each in found}
 
-    def of(self, held: KubernetesObject, *, is_served: bool = True) -> tuple[Gate, ...]:
+    def of(self, held: KubernetesObject, *, is_served: bool) -> tuple[Gate, ...]:
         """Return a value for each gate, the same owner's with the same statements.
 
         One without a gate is held by whom it names if nobody serves it, as it is another scheduler's.

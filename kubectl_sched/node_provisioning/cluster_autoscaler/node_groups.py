@@ -46,7 +46,7 @@ class _Membership(NamedTuple):
 
 
 def node_groups(
-    nodes: Iterable[Node], templates: Iterable[Node], statuses: Iterable[GroupStatus], label: str | None = None
+    nodes: Iterable[Node], templates: Iterable[Node], statuses: Iterable[GroupStatus], label: str | None
 ) -> tuple[NodeGroup, ...]:
     """Return the groups of the nodes and of the status, by name.
 

@@ -87,7 +87,7 @@ def affinity_now(
     labels: Labels,
     *,
     fast_path: bool,
-    listed_in: Snapshot | None = None,
+    listed_in: Snapshot | None,
 ) -> PreFilterState:
     """Count over all existing pods; `labels` are those of the pod's namespace.
 
