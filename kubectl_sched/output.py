@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.segment import Segment
 
+API_VERSION: Final = "kubectl-sched/v1"
+"""The apiVersion of the answers in JSON and YAML."""
+
 JOINER: Final = "\u2060"
 """An invisible character that Markdown needs (WORD JOINER); it may stand in a page."""
 

@@ -4,6 +4,7 @@ Answers to k8s.io/apimachinery/pkg/apis/meta/v1/types.go. Structs are frozen and
 collector need not know them: with a hundred thousand pods that is most of the time to decode them.
 """
 
+from collections.abc import Iterable
 from typing import Annotated, TypeAlias
 
 import msgspec
@@ -166,6 +167,11 @@ class Condition(Part, frozen=True):
     last_transition_time: str | None = None
     last_heartbeat_time: str | None = None
     observed_generation: Int64 = 0
+
+
+def find_condition(conditions: Iterable[Condition], kind: str) -> Condition | None:
+    """Return the condition of a type, None if there is none (meta.FindStatusCondition)."""
+    return next((each for each in conditions if each.type == kind), None)
 
 
 class Conditions(Part, frozen=True):

@@ -83,6 +83,12 @@ def applied(objects: Sequence[KubernetesObject], manifests: Sequence[KubernetesO
     return tuple(after.values())
 
 
+def with_made(objects: Iterable[KubernetesObject], made: Sequence[KubernetesObject]) -> tuple[KubernetesObject, ...]:
+    """The objects with those that were made, which replace others of the same kind and name."""
+    keys = {(type(item), item.key) for item in made}
+    return (*(item for item in objects if (type(item), item.key) not in keys), *made)
+
+
 def _with_priority(group: PodGroup | CompositePodGroup, classes: Sequence[PriorityClass]) -> KubernetesObject:
     """The Priority admission plugin; a class that is not known gives no priority."""
     name = group.spec.priority_class_name

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from kubectl_sched.output import API_VERSION
 from kubectl_sched.record import CachingRecord, Record, plain
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def as_data(answer: Answer, dry_run: str, explanation: dict[str, Any]) -> dict[s
     """The contract's JSON. `node` is the one that was chosen, `boundTo` the one that the pod has."""
     plan, pod = answer.plan, answer.explanation.pod
     return {
-        "apiVersion": "kubectl-sched/v1",
+        "apiVersion": API_VERSION,
         "kind": "Binding",
         "pod": {"namespace": pod.namespace, "name": pod.name},
         "node": plan.node,
@@ -66,7 +67,7 @@ def as_data(answer: Answer, dry_run: str, explanation: dict[str, Any]) -> dict[s
 def group_as_data(answer: GroupAnswer, dry_run: str, explanation: dict[str, Any]) -> dict[str, Any]:
     """The same of a group: of each member `node` is the one that was chosen, `boundTo` the one that it has by us."""
     return {
-        "apiVersion": "kubectl-sched/v1",
+        "apiVersion": API_VERSION,
         "kind": "PodGroupBinding",
         "podGroup": explanation["podGroup"],
         **_common(answer, dry_run),

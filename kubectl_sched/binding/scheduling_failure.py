@@ -126,7 +126,7 @@ def write_report(
 
 def take_back_report(writer: Writer, before: Pod) -> tuple[str, ...]:
     """Give the pod the condition and the nomination again that it had `before` a report; name what is left if not."""
-    old = next((each for each in before.status.conditions if each.type == POD_SCHEDULED), None)
+    old = before.condition(POD_SCHEDULED)
     condition = {"type": POD_SCHEDULED, "$patch": "delete"} if old is None else to_builtins(old)
     change: JSON = {"conditions": [condition], "nominatedNodeName": before.status.nominated_node_name or None}
     try:

@@ -49,7 +49,7 @@ def statements_of(pod: Pod, around: Surroundings) -> PodStatements:
 
 
 def _condition(pod: Pod) -> Statement | None:
-    found = next((each for each in pod.status.conditions if each.type == "PodScheduled"), None)
+    found = pod.condition("PodScheduled")
     if found is None or found.status == "True":
         return None
     return _said(pod.spec.scheduler_name, found.reason, found.message, found.last_transition_time or "")

@@ -13,7 +13,7 @@ from kubectl_sched.api.component_helpers.resource_names import PODS
 from kubectl_sched.api.meta import ObjectMeta
 from kubectl_sched.api.pod import Pod, PodSpec
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
-from kubectl_sched.queries.nodes_by_pool import pools
+from kubectl_sched.queries.nodes_by_pool import CONDITION_TAINT, pools
 from kubectl_sched.queries.shapes import SHOWN, Shape, parse_shape, shapes_of
 from kubectl_sched.record import CachingRecord, Record
 from kubectl_sched.simulation.pod_capacity import MOST_REPLAYED, PodCapacity, pod_capacity
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot.array_types import Floats, Integers, Mask
     from kubectl_sched.sources.dump.dump import Dump
 
-_CONDITION_TAINT = "node.kubernetes.io/"
 _FIRST = ("cpu", "memory")
 
 
@@ -200,7 +199,7 @@ def _reachable(nodes: Snapshot, schedulers: ClusterSchedulers) -> Mask:
     """bool[n]: the nodes that a pod without requests fits on that tolerates all taints but those of conditions."""
     keys = {taint.key for taints in nodes.taints.values for taint in taints}
     tolerations = tuple(
-        Toleration(key=key, operator="Exists") for key in sorted(keys) if not key.startswith(_CONDITION_TAINT)
+        Toleration(key=key, operator="Exists") for key in sorted(keys) if not key.startswith(CONDITION_TAINT)
     )
     spec = PodSpec(tolerations=tolerations, scheduler_name=DEFAULT_SCHEDULER_NAME, preemption_policy="Never")
     pod = Pod(metadata=ObjectMeta(name="empty", namespace="default", uid="empty"), spec=spec)

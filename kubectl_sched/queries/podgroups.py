@@ -116,7 +116,7 @@ def _selected(question: PodGroupQuestion, dump: Dump) -> Sequence[Group]:
         groups = [group for group in groups if group.workload is not None]
     if not question.names:
         pods = (item for item in dump.objects if isinstance(item, Pod))
-        waiting = [pod for pod in pods if not pod.spec.node_name and not pod.has_ended]
+        waiting = [pod for pod in pods if pod.is_pending]
         return [group for group in groups if any(is_member(pod, group) for pod in waiting)]
     if not question.are_workloads:
         known: list[Group] = [*groups, *_inside(question, dump, CompositePodGroup)]

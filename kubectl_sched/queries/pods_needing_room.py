@@ -55,7 +55,7 @@ def targets(
         members = [
             pod for pod in pods if name in {_group_of(pod), pod.spec.workload_ref and pod.spec.workload_ref.name}
         ]
-        waiting = [pod for pod in members if not pod.spec.node_name and not pod.has_ended]
+        waiting = [pod for pod in members if pod.is_pending]
         if not members:
             raise SchedError(f"there is no pod of a group {name} in namespace {namespace}")
         return list(map(_alone, waiting)), [], []

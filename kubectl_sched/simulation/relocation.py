@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
+from kubectl_sched.api.component_helpers.taints import cordoned, uncordoned
 from kubectl_sched.controllers.claims_after_deletion import recreated
 from kubectl_sched.record import CachingRecord, Record
 from kubectl_sched.scheduler.reserve import after, reserved, reserved_pod, without_nomination
-from kubectl_sched.simulation.node_edits import cordoned, uncordoned
 from kubectl_sched.simulation.queue_simulation import without_pod
 
 if TYPE_CHECKING:

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from kubectl_sched.sources.dump.dump import Dump
 
 
+KUBELET_BEGINNINGS = frozenset({"Created", "Pulled", "Pulling", "Started"})
+"""Events of a pod's first seconds: they show whether a scheduler's event is missing because it is old."""
+
+
 def _nothing_missing(_: Pod) -> tuple[str, ...]:
     return ()
 
@@ -72,6 +76,10 @@ class Surroundings:
         own = pod.metadata.uid
         mine = [event for event in found if not own or not event.about.uid or event.about.uid == own]
         return sorted(mine, key=lambda event: event.last_seen, reverse=True)
+
+    def scheduled_event(self, pod: Pod) -> Event | None:
+        """The event in which a scheduler says where the pod went, None if there is none."""
+        return next((event for event in self.events(pod) if event.reason == "Scheduled"), None)
 
     def events_of(self, kind: str, namespace: str, name: str) -> list[Event]:
         """The events about another object, the newest first."""

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import structs
 
+from kubectl_sched.api.core import HOSTNAME
 from kubectl_sched.api.scheduling import GangSchedulingPolicy, PodGroup
 from kubectl_sched.record import CachingRecord
 from kubectl_sched.scheduler.podgroup_members import explain_podgroup, is_member
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.scheduler.scheduler import Scheduler
-from kubectl_sched.simulation.node_copies import HOSTNAME
 from kubectl_sched.suggestions.remedies.more_nodes import more_like
 from kubectl_sched.suggestions.trial import Trial
 

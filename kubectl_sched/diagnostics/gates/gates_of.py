@@ -89,6 +89,5 @@ class Gates:
 
 def since(held: KubernetesObject) -> str | None:
     """Return the time since which a pod is known to be gated, else that of its creation."""
-    conditions = held.status.conditions if isinstance(held, Pod) else ()
-    gated = next((each for each in conditions if each.type == "PodScheduled"), None)
+    gated = held.condition("PodScheduled") if isinstance(held, Pod) else None
     return gated.last_transition_time if gated is not None else held.metadata.creation_timestamp

@@ -26,13 +26,15 @@ _AVOIDS_KARPENTER: Final = (
 _BIND_COMPLETED: Final = "pv.kubernetes.io/bind-completed"
 
 
+def failed_to_schedule(pod: Pod) -> bool:
+    """Report whether kube-scheduler has said that the pod fits nowhere (FailedToSchedule)."""
+    return any(each.type == "PodScheduled" and each.reason == "Unschedulable" for each in pod.status.conditions)
+
+
 def is_provisionable(pod: Pod) -> bool:
     """Report whether Karpenter looks at a pod (IsProvisionable): kube-scheduler has said that it fits nowhere."""
-    unschedulable = any(
-        each.type == "PodScheduled" and each.reason == "Unschedulable" for each in pod.status.conditions
-    )
     return (
-        unschedulable
+        failed_to_schedule(pod)
         and not pod.spec.node_name
         and not pod.status.nominated_node_name
         and not is_owned_by(pod, "apps/v1", "DaemonSet")

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from kubectl_sched.api.affinity import NodeAffinity, NodeSelector, NodeSelectorTerm, PreferredSchedulingTerm
 from kubectl_sched.api.component_helpers.node_affinity import parse_node_selector, with_node_affinity
+from kubectl_sched.api.core import HOSTNAME
 from kubectl_sched.framework.confusable_texts import nearest
 from kubectl_sched.suggestions.change import Change, Kind, distinct
 from kubectl_sched.suggestions.remedies.node_changes import is_free, said_of
@@ -206,4 +207,4 @@ def with_preferences(pod: Pod, preferred: tuple[PreferredSchedulingTerm, ...]) -
 
 def selects_host(pod: Pod, hostname: str) -> Pod:
     """The pod for the one node of that hostname label."""
-    return _with_selector(pod, {**_selector(pod), "kubernetes.io/hostname": hostname})
+    return _with_selector(pod, {**_selector(pod), HOSTNAME: hostname})

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from kubectl_sched.api.affinity import Affinity
+from kubectl_sched.api.core import HOSTNAME
 from kubectl_sched.suggestions.change import Change, Kind
 from kubectl_sched.suggestions.node_evictions import evictable, eviction
 from kubectl_sched.suggestions.remedies import preferences, tolerations
-from kubectl_sched.suggestions.remedies.preferences import HOSTNAME
 from kubectl_sched.suggestions.remedies.selectors import selects_host
 from kubectl_sched.suggestions.weight_margins import points_lost, weight_to_tie, weight_to_win
 
