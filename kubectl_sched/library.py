@@ -178,8 +178,8 @@ class Cluster:
     ) -> Capacity:
         """Count what is free, and how many more pods of each shape fit: `"train=cpu=4,nvidia.com/gpu=1"`.
 
-        Without shapes those of the pods there are, of one namespace if it is given. Raises SchedError for a shape that
-        is none.
+        Without shapes it takes those of the existing pods, of one namespace if it is given. Raises SchedError for a
+        shape that cannot be read.
         """
         from kubectl_sched.queries.capacity import Question, capacity
         from kubectl_sched.sources.discovery.replay_setup import Replay

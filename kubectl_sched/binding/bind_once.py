@@ -299,7 +299,7 @@ class _Once:
         bound_to: str | None = None,
         left: tuple[str, ...] = (),
     ) -> Answer:
-        told = self._shown.notes if self._shown is not None else ()
+        shown = self._shown.notes if self._shown is not None else ()
         if self._tools.stop.is_set():
             exit_code = INTERRUPTED
             message = f"interrupted{' too late' if outcome == 'Bound' else ''}: {message}"
@@ -312,7 +312,7 @@ class _Once:
             bound_to=bound_to,
             warnings=tuple(self._warnings),
             left=left,
-            told=told,
+            shown=shown,
         )
 
 

@@ -30,7 +30,7 @@ class Answer(Record, frozen=True, kw_only=True):
     bound_to: str | None = None
     warnings: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
-    told: tuple[str, ...] = ()
+    shown: tuple[str, ...] = ()
     """Those of the warnings that stood in a plan which was shown."""
 
 
@@ -65,7 +65,7 @@ def as_data(answer: Answer, dry_run: str, explanation: dict[str, Any]) -> dict[s
 
 
 def group_as_data(answer: GroupAnswer, dry_run: str, explanation: dict[str, Any]) -> dict[str, Any]:
-    """The same of a group: of each member `node` is the one that was chosen, `boundTo` the one that it has by us."""
+    """The same for a group: for each member, `node` was chosen for it and `boundTo` is where we have bound it."""
     return {
         "apiVersion": API_VERSION,
         "kind": "PodGroupBinding",

@@ -86,9 +86,9 @@ def _shown(selector: LabelSelector) -> str:
 
 
 def with_stored_count(item: KubernetesObject, stored: KubernetesObject) -> KubernetesObject:
-    """With as many pods as there are to be now, where the manifest says nothing of it: `kubectl apply` leaves that be.
+    """Return the item with the stored number of pods if its manifest gives none, as `kubectl apply` keeps that number.
 
-    Manifests beside a HorizontalPodAutoscaler say nothing.
+    Manifests of workloads with a HorizontalPodAutoscaler give none.
     """
     spec: Any = getattr(item, "spec", None)
     for field in ("replicas", "parallelism"):
@@ -114,7 +114,7 @@ def while_paused(item: Deployment, objects: Objects) -> Deployment | None:
 
 
 def running_replica_set(item: Deployment, present: Sequence[Pod], objects: Objects) -> ReplicaSet | None:
-    """The ReplicaSet that a Deployment scales: the newest that has pods, as told or as its pods tell of it."""
+    """Return the ReplicaSet that a Deployment scales: the newest one with pods, read or inferred from its pods."""
     newest = _newest(item, objects)
     if newest is not None:
         return newest

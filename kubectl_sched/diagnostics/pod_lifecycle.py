@@ -78,8 +78,8 @@ def stage_of(result: ScheduleResult, around: Surroundings) -> Stage | None:
     return _pending(result, around)
 
 
-def stage_told(pod: Pod, around: Surroundings) -> Stage | None:
-    """The same without a replay, as far as the pod and its events tell: not who serves it, nor what its node has."""
+def stage_without_replay(pod: Pod, around: Surroundings) -> Stage | None:
+    """Return the stage that the pod and its events show; who serves the pod, and what its node has, stays unknown."""
     if pod.has_ended:
         return _ended(pod, around)
     if pod.spec.node_name:

@@ -122,7 +122,7 @@ class Answer(CachingRecord, frozen=True, kw_only=True):
 def capacity(question: Question, dump: Dump) -> Answer:
     """Count what is free, and replay how much of it pods can use.
 
-    Raises SchedError for a shape or a profile that is none.
+    Raises SchedError for an unreadable shape or an unknown profile.
     """
     schedulers = ClusterSchedulers(dump, question.replay, question.profile)
     schedulers.check_profile()

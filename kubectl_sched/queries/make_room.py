@@ -69,7 +69,7 @@ class Placed(Record, frozen=True, kw_only=True):
 
 
 class Answer(CachingRecord, frozen=True, kw_only=True):
-    """The plan: empty if everything fits already, and if there is none within the bounds (`unplaced` says which)."""
+    """The plan: without steps if everything fits already, or if none was found within the bounds (`unplaced`)."""
 
     target: str
     namespace: str

@@ -41,7 +41,7 @@ class Shape(Record, frozen=True, kw_only=True):
 def parse_shape(text: str, namespace: str) -> Shape:
     """Return the shape that a `--shape` describes: requests alone, and nothing tolerated.
 
-    Raises SchedError for text that is none.
+    Raises SchedError for text that cannot be read.
     """
     requests: dict[str, str | int | float] = {}
     head, equals, rest = text.partition("=")

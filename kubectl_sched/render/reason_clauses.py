@@ -38,7 +38,7 @@ def clauses(result: ScheduleResult) -> list[str]:
 
 
 def last_first(result: ScheduleResult) -> str:
-    """The same with what leaves no node over first, so that no clause refers to one before it; usage is not told of."""
+    """The same, the clause that leaves no node first, so that no clause refers to one before it; without usage."""
     *before, last = _told(result, ~result.feasible_mask)
     told = (last, *reversed(before))
     counts = [f"{len(rows):,}" for rows, _ in told]

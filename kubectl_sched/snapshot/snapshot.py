@@ -216,7 +216,7 @@ class Snapshot(CachingRecord, frozen=True, kw_only=True):
         )
 
     def with_usage_everywhere(self, pod: Pod, times: int) -> Snapshot:
-        """As if the pod ran so many times on every node, as far as requests and the number of pods tell."""
+        """As if the pod ran so many times on every node: its requests and the number of pods alone."""
         return replace(self, usage=self.usage.plus_everywhere(self.resource_of(pod), times))
 
     def remove(self, *indices: int) -> Snapshot:

@@ -26,7 +26,7 @@ def _nothing_missing(_: Pod) -> tuple[str, ...]:
 
 
 class Surroundings:
-    """The facts of a dump. `missing_scheduler` says why nobody serves a pod, in no sentences where somebody does.
+    """The facts of a dump. `missing_scheduler` gives sentences on why nobody serves a pod; none if somebody does.
 
     `sees_all_pods` is false where not all of them may be read.
     """

@@ -25,7 +25,7 @@ _DEVICE_CLASS: Final = "deviceclass.resource.kubernetes.io/"
 
 @lru_cache(maxsize=1 << 12)
 def is_extended_resource_name(name: str) -> bool:
-    """Report whether a name such as `nvidia.com/gpu` is of somebody else than Kubernetes (IsExtendedResourceName)."""
+    """Report whether a resource, such as `nvidia.com/gpu`, is not of Kubernetes itself (IsExtendedResourceName)."""
     if "/" not in name or _NATIVE in name or name.startswith(_REQUESTS):
         return False
     return not label_key_errors(_REQUESTS + name)

@@ -67,7 +67,7 @@ class PodAttempts:
         self._equal = EqualDecisions()
 
     def schedule(self, queued: QueuedPod) -> None:
-        """One scheduling cycle; what comes of it is written in other threads."""
+        """Run one scheduling cycle; its outcome is written by other threads."""
         began = self.clock()
         try:
             self._attempt(queued, began)
@@ -76,7 +76,7 @@ class PodAttempts:
             self._fail(queued, f"{why}; other pods are served as before", began)
 
     def _fail(self, queued: QueuedPod, why: str, began: float) -> None:
-        """No verdict: the pod is tried again as after any error."""
+        """Have the pod tried again, as after any error: there is no verdict on it."""
         now = self.clock()
         self.log.problem(f"pod {queued.key} {why}")
         self.metrics.attempted(ERROR, scheduler_name_of(queued.pod), now - began)
@@ -101,7 +101,7 @@ class PodAttempts:
             self._reject(queued, result, began)
 
     def _judged(self, pod: Pod, nodes: Snapshot, framework: Framework) -> tuple[ScheduleResult, Rows]:
-        """The result, and the nodes of which chance chooses one, as in kube-scheduler."""
+        """Return the result, and the nodes among which one is chosen at random, as in kube-scheduler."""
         known = self._equal.decide(pod, nodes, framework, self.cache.drift())
         if known is not None:
             return known

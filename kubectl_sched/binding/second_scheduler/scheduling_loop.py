@@ -1,7 +1,7 @@
-"""The scheduling loop: takes in what the watches and the binding cycles tell, then decides about one pod at a time.
+"""The scheduling loop: takes in messages of watches and binding cycles, then decides about one pod at a time.
 
-Before each decision everything is taken in that has come, so that a binding of ours fits given every binding that our
-watch had delivered (pkg/scheduler/schedule_one.go, pkg/scheduler/eventhandlers.go).
+Before each decision it takes in every message that has come, so that each of our bindings fits beside every binding
+that our watch had delivered (pkg/scheduler/schedule_one.go, pkg/scheduler/eventhandlers.go).
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _MOST_IN_FLIGHT: Final = 500
 
 
 class SchedulingLoop:
-    """Serves the pods of some profiles. All but `inbox` and what only tells belongs to the thread that calls `run`."""
+    """Serves the pods of some profiles. Other threads only fill `inbox` and read `alive_at`, `waits_for` and `down`."""
 
     def __init__(self, pods: PodAttempts, groups: PodGroupAttempts | None = None) -> None:
         """`groups` is None unless groups have a cycle of their own."""
@@ -72,7 +72,7 @@ class SchedulingLoop:
 
     @property
     def waits_for(self) -> tuple[str, ...]:
-        """The kinds of which nothing is known yet: until there are none, nothing is decided."""
+        """The kinds that have not been listed yet. Nothing is decided before all of them are."""
         return tuple(sorted(self._unlisted))
 
     @property
@@ -106,7 +106,7 @@ class SchedulingLoop:
         return queued is not None
 
     def _take_over(self) -> None:
-        """Before the first decision: a leader that was killed may have bound pods without telling."""
+        """Before the first decision, write what a killed leader may have left out about pods that it bound."""
         self._took_over = True
         bound = lately_bound(pod for pod in self._cache.pods() if self._is_ours(pod))
         if bound:
@@ -128,7 +128,7 @@ class SchedulingLoop:
     # News
 
     def _take_in(self, *, wait: bool) -> None:
-        """Everything that has come; where there is nothing else to do, the next thing that comes."""
+        """Take in every message that has come; if there is nothing else to do, wait for the next."""
         if wait:
             pause = min(max(self._wakes_at() - self._clock(), 0.0), _TICK_SECONDS)
             try:
@@ -147,7 +147,7 @@ class SchedulingLoop:
         return min((each for each in times if each is not None and self._leads), default=math.inf)
 
     def _take_safely(self, message: Message) -> None:
-        """A message that nobody has thought of must not end the program, which would meet it again."""
+        """Take in a message; one that nobody has thought of must not end the program, which would meet it again."""
         try:
             self.take(message)
         except Exception as failure:  # noqa: BLE001 - as above

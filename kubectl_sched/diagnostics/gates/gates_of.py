@@ -44,7 +44,7 @@ class Gates:
     def of(self, held: KubernetesObject, *, is_served: bool) -> tuple[Gate, ...]:
         """Return a value for each gate, the same owner's with the same statements.
 
-        One without a gate is held by whom it names if nobody serves it, as it is another scheduler's.
+        An object without a gate that nobody serves is held by the controllers that it names.
         """
         gates = [gate.name for gate in held.spec.scheduling_gates[:_MOST]] if isinstance(held, Pod) else [None]
         kueue = self._of_kueue(held) if self._is_of_kueue(held) else None

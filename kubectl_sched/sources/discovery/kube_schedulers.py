@@ -58,7 +58,7 @@ class FoundScheduler(Record, frozen=True, kw_only=True):
 
     @property
     def is_known(self) -> bool:
-        """Report whether its profiles are those that it has, and not assumed for want of its configuration."""
+        """Report whether its profiles come from its configuration, and are not assumed."""
         return self.configuration.document is not None or self.configuration.is_known
 
     @property

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def never(_: HintQuestion) -> bool:
-    """The plugins that rejected the pod besides decide."""
+    """No event helps against this plugin: the others that rejected the pod decide."""
     return False
 
 
