@@ -5,9 +5,12 @@ collector need not know them: with a hundred thousand pods that is most of the t
 """
 
 from collections.abc import Iterable
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias, TypeVar
 
 import msgspec
+from msgspec.structs import replace
+
+Item = TypeVar("Item", bound=Any)
 
 Labels: TypeAlias = dict[str, str]
 """Never changed after decoding, though the type would allow it."""
@@ -140,6 +143,12 @@ class KubernetesObject(Part, frozen=True):
     def key(self) -> str:
         """`namespace/name`, or just the name for cluster-scoped kinds."""
         return f"{self.metadata.namespace}/{self.metadata.name}" if self.metadata.namespace else self.metadata.name
+
+
+def with_spec(item: Item, **fields: Any) -> Item:
+    """Return the object with other values in these fields of its spec."""
+    changed: Item = replace(item, spec=replace(item.spec, **fields))
+    return changed
 
 
 class LabelSelectorRequirement(Part, frozen=True):

@@ -12,6 +12,7 @@ from msgspec import structs
 
 from kubectl_sched.api.admission import LimitRange, LimitRangeItem, ResourceQuota, RuntimeClass
 from kubectl_sched.api.core import Namespace, Service
+from kubectl_sched.api.meta import with_spec
 from kubectl_sched.api.policy import PodDisruptionBudget, PriorityClass
 from kubectl_sched.api.resource import (
     DeviceClaim,
@@ -24,12 +25,7 @@ from kubectl_sched.api.resource import (
     ResourceClaimTemplate,
 )
 from kubectl_sched.api.scheduling import CompositePodGroup, PodGroup
-from kubectl_sched.api.storage import (
-    PersistentVolume,
-    PersistentVolumeClaim,
-    PersistentVolumeClaimStatus,
-    StorageClass,
-)
+from kubectl_sched.api.storage import PersistentVolume, PersistentVolumeClaim, PersistentVolumeClaimStatus, StorageClass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -97,7 +93,7 @@ def _with_priority(group: PodGroup | CompositePodGroup, classes: Sequence[Priori
         return group
     lowest = min(found, key=lambda each: each.value)
     policy = group.spec.preemption_policy or lowest.preemption_policy
-    return structs.replace(group, spec=structs.replace(group.spec, priority=lowest.value, preemption_policy=policy))
+    return with_spec(group, priority=lowest.value, preemption_policy=policy)
 
 
 def _changed(stored: KubernetesObject, item: KubernetesObject) -> KubernetesObject:
@@ -138,7 +134,7 @@ def _defaulted(item: KubernetesObject) -> KubernetesObject:
 def _with_spec_defaults(item: LimitRange | ResourceClaim) -> LimitRange | ResourceClaim:
     if isinstance(item, LimitRange):
         limits = tuple(map(_limits, item.spec.limits))
-        return structs.replace(item, spec=structs.replace(item.spec, limits=limits))
+        return with_spec(item, limits=limits)
     return structs.replace(item, spec=with_device_defaults(item.spec))
 
 
@@ -180,7 +176,7 @@ def with_default_class(claim: PersistentVolumeClaim, classes: Iterable[StorageCl
     if not defaults:
         return claim
     newest = max(defaults, key=lambda item: (item.metadata.creation_timestamp or "", item.name))
-    return structs.replace(claim, spec=structs.replace(claim.spec, storage_class_name=newest.name))
+    return with_spec(claim, storage_class_name=newest.name)
 
 
 def _is_default(item: StorageClass) -> bool:

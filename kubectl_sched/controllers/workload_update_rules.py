@@ -13,6 +13,7 @@ from msgspec import structs
 
 from kubectl_sched.api.apimachinery.quantity import parse_resource_list
 from kubectl_sched.api.apps import DaemonSet, Deployment, Job, ReplicaSet, ReplicationController, StatefulSet
+from kubectl_sched.api.meta import with_spec
 from kubectl_sched.apiserver.refused_manifest import refuse
 from kubectl_sched.controllers.workload_pods import TEMPLATE_HASH, replica_set_of
 
@@ -110,7 +111,7 @@ def while_paused(item: Deployment, objects: Objects) -> Deployment | None:
         template = newest.spec.template
     elif stored is not None:
         template = stored.spec.template
-    return None if template is None else structs.replace(item, spec=structs.replace(item.spec, template=template))
+    return None if template is None else with_spec(item, template=template)
 
 
 def running_replica_set(item: Deployment, present: Sequence[Pod], objects: Objects) -> ReplicaSet | None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from kubectl_sched.api.meta import with_spec
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.apiserver.applied_objects import applied, with_made
 from kubectl_sched.apiserver.manifests import Manifests, read_manifests
@@ -307,7 +308,7 @@ class _Stages:
 
 
 def _bound(pod: Pod, node: str) -> Pod:
-    return pod if pod.spec.node_name else replace(pod, spec=replace(pod.spec, node_name=node))
+    return pod if pod.spec.node_name else with_spec(pod, node_name=node)
 
 
 def _pending_besides(materialized: _Materialized) -> list[Pod]:

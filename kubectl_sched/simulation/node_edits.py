@@ -21,6 +21,7 @@ from kubectl_sched.api.component_helpers.taints import (
     without_taint,
 )
 from kubectl_sched.api.core import Node, Taint
+from kubectl_sched.api.meta import with_spec
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.api.storage import CSINode
 from kubectl_sched.apiserver.what_if_size_limits import decimal, few, nodes_counted
@@ -243,10 +244,6 @@ def _uncordon(cluster: Cluster, value: str) -> tuple[str, ...]:
     return ()
 
 
-def _with_taints(node: Node, taints: tuple[Taint, ...]) -> Node:
-    return structs.replace(node, spec=structs.replace(node.spec, taints=taints))
-
-
 def _taint(cluster: Cluster, value: str) -> Iterator[str]:
     where, change = _node_and_change(value, "--taint", _TAINT_FORM)
     for node in cluster.matching(where, "--taint"):
@@ -255,10 +252,10 @@ def _taint(cluster: Cluster, value: str) -> Iterator[str]:
             taints = tuple(each for each in node.spec.taints if each.key != key or effect not in {"", each.effect})
             if taints == node.spec.taints:
                 raise SchedError(f"--taint {value}: {node.name} has no taint {change[:-1]}")
-            cluster.nodes[node.name] = _with_taints(node, taints)
+            cluster.nodes[node.name] = with_spec(node, taints=taints)
             continue
         taint = _parsed_taint(change, value)
-        cluster.nodes[node.name] = _with_taints(node, (*without_taint(node, taint).spec.taints, taint))
+        cluster.nodes[node.name] = with_spec(node, taints=(*without_taint(node, taint).spec.taints, taint))
         if taint.effect == NO_EXECUTE:
             yield from _evict_from(cluster, node.name, taint)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from kubectl_sched.api.component_helpers.taints import cordoned, uncordoned
+from kubectl_sched.api.meta import with_spec
 from kubectl_sched.controllers.claims_after_deletion import recreated
 from kubectl_sched.record import CachingRecord, Record
 from kubectl_sched.scheduler.reserve import after, reserved, reserved_pod, without_nomination
@@ -74,7 +75,7 @@ class Relocation:
 
     def cycle(self, pod: Pod, nodes: Snapshot) -> ScheduleResult:
         """Run the pod's cycle as if it did not preempt."""
-        patient = replace(pod, spec=replace(pod.spec, preemption_policy="Never"))
+        patient = with_spec(pod, preemption_policy="Never")
         return self.scheduler.cycle(patient, nodes, self._profile)
 
     @staticmethod

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from msgspec.structs import replace
-
 from kubectl_sched.api.apimachinery.int64 import parse_int64
 from kubectl_sched.api.apimachinery.validation import is_decimal_integer
 from kubectl_sched.api.core import Taint
+from kubectl_sched.api.meta import with_spec
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -94,16 +93,16 @@ def _compares(toleration: Toleration | DeviceToleration, taint: Taint | DeviceTa
 def without_taint(node: Node, taint: Taint) -> Node:
     """The node as `kubectl taint` leaves it that takes a taint off: by key and effect."""
     kept = tuple(each for each in node.spec.taints if (each.key, each.effect) != (taint.key, taint.effect))
-    return replace(node, spec=replace(node.spec, taints=kept))
+    return with_spec(node, taints=kept)
 
 
 def uncordoned(node: Node) -> Node:
     """The node as `kubectl uncordon` and then the node lifecycle controller leave it."""
     taints = tuple(each for each in node.spec.taints if each.key != UNSCHEDULABLE_TAINT.key)
-    return replace(node, spec=replace(node.spec, taints=taints, unschedulable=False))
+    return with_spec(node, taints=taints, unschedulable=False)
 
 
 def cordoned(node: Node) -> Node:
     """The node as `kubectl cordon` and then the node lifecycle controller leave it."""
     taints = (*uncordoned(node).spec.taints, UNSCHEDULABLE_TAINT)
-    return replace(node, spec=replace(node.spec, taints=taints, unschedulable=True))
+    return with_spec(node, taints=taints, unschedulable=True)

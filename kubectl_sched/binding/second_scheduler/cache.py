@@ -10,11 +10,11 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
-from msgspec import structs
 from msgspec.structs import replace
 
 from kubectl_sched.api.apimachinery.quantity import InvalidQuantity
 from kubectl_sched.api.core import Node
+from kubectl_sched.api.meta import with_spec
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.binding.second_scheduler.reservations import Reservations
 from kubectl_sched.binding.second_scheduler.scheduling_fields import for_scheduling, is_shown, with_labels
@@ -176,7 +176,7 @@ class Cache:
 
     def assume(self, pod: Pod, node: str, objects: Sequence[KubernetesObject] = ()) -> None:
         """Take the pod for bound to the node, and the objects for what its Reserve makes of them."""
-        self._assumed[pod.key] = structs.replace(pod, spec=structs.replace(pod.spec, node_name=node))
+        self._assumed[pod.key] = with_spec(pod, node_name=node)
         self._stale_pods.add(pod.key)
         self._sort_out(pod.key)
         self._reservations.reserve(pod.metadata.uid, objects)

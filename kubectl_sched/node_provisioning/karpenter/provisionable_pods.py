@@ -14,7 +14,6 @@ from kubectl_sched.node_provisioning.karpenter.scheduling.volume_topology import
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kubectl_sched.api.affinity import NodeSelectorRequirement
     from kubectl_sched.api.meta import OwnerReference
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.api.storage import PersistentVolumeClaim
@@ -76,11 +75,7 @@ def _selector_errors(pod: Pod, well_known: frozenset[str]) -> Iterator[str]:
         if term.match_fields:
             yield "node selector term with matchFields is not supported"
         for each in term.match_expressions:
-            yield from _expression_errors(each, well_known)
-
-
-def _expression_errors(each: NodeSelectorRequirement, well_known: frozenset[str]) -> Iterator[str]:
-    return requirement_errors(each.key, each.operator, each.values, well_known)
+            yield from requirement_errors(each.key, each.operator, each.values, well_known)
 
 
 def _claim_errors(pod: Pod, storage: Storage) -> Iterator[str]:

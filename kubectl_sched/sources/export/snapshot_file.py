@@ -15,6 +15,7 @@ import msgspec
 from msgspec import structs
 
 from kubectl_sched.api.core import ConfigMap, Event, Node
+from kubectl_sched.api.meta import with_spec
 from kubectl_sched.api.pod import ContainerStatus, Pod
 from kubectl_sched.api.schedulers import SchedulerConfiguration, SchedulerLog
 from kubectl_sched.config.config_map import configuration_keys
@@ -136,7 +137,7 @@ def without_secrets(
         elif BY_TYPE[type(item)] in GATE_KINDS:
             yield texts.holder(item)
         elif isinstance(item, SchedulerConfiguration | SchedulerLog):
-            yield structs.replace(item, spec=structs.replace(item.spec, raw_config=kept_text(item.spec.raw_config)))
+            yield with_spec(item, raw_config=kept_text(item.spec.raw_config))
         else:
             yield item
 

@@ -17,6 +17,7 @@ from kubectl_sched.api.component_helpers.taints import (
     tolerates,
     without_taint,
 )
+from kubectl_sched.api.meta import with_spec
 from kubectl_sched.framework.toleration_hints import toleration_hints, toleration_text
 from kubectl_sched.suggestions.change import Change, Kind, distinct
 from kubectl_sched.suggestions.remedies import node_changes
@@ -141,7 +142,7 @@ def _tolerate(result: ScheduleResult, row: int, taint: Taint) -> Change:
     return Change(
         kind=Kind.TOLERATE_RESERVED if _is_for_device_pods(result, taint) else Kind.TOLERATE,
         text=f"with a toleration for {taint}",
-        pod=lambda pod: replace(pod, spec=replace(pod.spec, tolerations=(*pod.spec.tolerations, meant))),
+        pod=lambda pod: with_spec(pod, tolerations=(*pod.spec.tolerations, meant)),
         caution=_caution(result, taint),
         cost=(taint.key in _CONTROL_PLANE,),
     )
@@ -186,9 +187,9 @@ def _tolerating(taint: Taint) -> Toleration:
 
 def _without_toleration(pod: Pod, gone: Toleration) -> Pod:
     kept = tuple(each for each in pod.spec.tolerations if each != gone)
-    return replace(pod, spec=replace(pod.spec, tolerations=kept))
+    return with_spec(pod, tolerations=kept)
 
 
 def _exchanged(pod: Pod, wrong: Toleration, meant: Toleration) -> Pod:
     tolerations = tuple(meant if each == wrong else each for each in pod.spec.tolerations)
-    return replace(pod, spec=replace(pod.spec, tolerations=tolerations))
+    return with_spec(pod, tolerations=tolerations)
