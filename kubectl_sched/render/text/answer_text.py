@@ -14,13 +14,7 @@ from kubectl_sched.diagnostics.warnings import without_topology_key
 from kubectl_sched.render.funnel import funnel
 from kubectl_sched.render.headline import headline
 from kubectl_sched.render.node_order import closest, feasible_first, rejected_rows
-from kubectl_sched.render.node_tables import (
-    best_tables,
-    funnel_table,
-    pool_table,
-    rejected_table,
-    wide_scores,
-)
+from kubectl_sched.render.node_tables import best_tables, funnel_table, pool_table, rejected_table, wide_scores
 from kubectl_sched.render.preemption_sentence import preemption
 from kubectl_sched.render.reason_clauses import clauses
 from kubectl_sched.render.safe_text import count, safe

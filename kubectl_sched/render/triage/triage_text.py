@@ -12,13 +12,7 @@ from kubectl_sched.render.text.note_lines import note_lines
 from kubectl_sched.render.text.screen_fitting import folded
 from kubectl_sched.render.text.suggestion_text import steps_of, unbroken
 from kubectl_sched.render.text.table_lines import table_lines
-from kubectl_sched.render.triage.group_sentences import (
-    cause_in_words,
-    help_in_words,
-    pods_in_words,
-    summary,
-    waits_for,
-)
+from kubectl_sched.render.triage.group_sentences import cause_in_words, help_in_words, pods_in_words, summary, waits_for
 from kubectl_sched.render.triage.group_table import NONE, group_table, workloads_in_words
 
 if TYPE_CHECKING:
