@@ -51,7 +51,6 @@ APPLIED = (
 )
 _UNCHANGEABLE = (PersistentVolume, PersistentVolumeClaim, StorageClass, ResourceClaim, PriorityClass)
 
-Item = TypeVar("Item", bound="KubernetesObject")
 Requested = TypeVar("Requested", bound=ExactDeviceRequest)
 
 

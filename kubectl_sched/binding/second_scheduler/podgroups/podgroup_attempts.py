@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 class PodGroupAttempts:
-    """Takes a group's pods out of the queue, runs its cycle, and puts back what gets no node."""
+    """Takes a group's pods out of the queue, runs its cycle, has members bound, and puts back those without a node."""
 
     def __init__(
         self,
@@ -119,7 +119,7 @@ class PodGroupAttempts:
             pods.preemption_began(preemption)
         self._put_back(entity, rejected, now, _outcome_before_preemption(result))
         reports = ((each, pods.frameworks[scheduler_name_of(each.pod)]) for each in without.values())
-        pods.binder.report_group(reports, self._conditions(result))
+        pods.binder.report_group(reports, self._patches(conditions_of(result)))
         for preemption in preemptions:
             pods.binder.preempt(preemption)
 
@@ -157,11 +157,8 @@ class PodGroupAttempts:
         framework = self._scheduler.framework(scheduler_name_of(result.info.pods[0])) if result.info.pods else None
         return preemptions_of_group(result, framework) if self._may_preempt and framework is not None else ()
 
-    def _conditions(self, result: PodGroupResult) -> Iterator[tuple[PodGroup, Request]]:
-        """Yield the patches of the conditions that change."""
-        return self._patches(conditions_of(result))
-
     def _patches(self, conditions: Iterable[tuple[PodGroup, Condition]]) -> Iterator[tuple[PodGroup, Request]]:
+        """Yield the patches of the conditions that change."""
         for group, condition in conditions:
             if condition.status == "True":
                 self._scheduled.add(group.metadata.uid)
