@@ -9,3 +9,8 @@ class SchedError(Exception):
     """
 
     exit_code = 2
+
+
+def words_of(error: OSError) -> str:
+    """Return what the operating system says is wrong, as the end of a sentence."""
+    return (error.strerror or str(error)).lower()

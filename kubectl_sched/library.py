@@ -1,38 +1,24 @@
 """The library: what the command line can ask, asked from Python. It reads and answers; it writes nothing.
 
-`import kubectl_sched as ks` offers everything that `__all__` names. Each answer holds the values that the command line
-prints, and shows itself in a notebook and on a terminal.
+`import kubectl_sched as ks` offers everything that `__all__` names.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn, TypedDict
 
-from kubectl_sched.record import Record
+from kubectl_sched.library_answers import Capacity, Diff, Explanation, Explanations, Triage, WhatIf
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
     from os import PathLike
     from typing import Unpack
 
-    from rich.text import Text
-
-    from kubectl_sched.queries.capacity import Answer as _CapacityAnswer
-    from kubectl_sched.queries.deciding_plugin import Difference
-    from kubectl_sched.queries.diff import Answer as _DiffAnswer
-    from kubectl_sched.queries.explain import Answer as _ExplainAnswer
-    from kubectl_sched.queries.explanation import Explanation as _Explanation
-    from kubectl_sched.queries.triage import Triage as _TriageAnswer
-    from kubectl_sched.queries.whatif import Answer as _WhatIfAnswer
-    from kubectl_sched.scheduler.result import ScheduleResult
-    from kubectl_sched.simulation.placements import Placement
+    from kubectl_sched.queries.explain import Answer
     from kubectl_sched.sources.dump.dump import Dump
     from kubectl_sched.sources.pod_selection import Selection
-    from kubectl_sched.suggestions.change import Suggestion
 
 __all__ = ["Capacity", "Cluster", "Diff", "Explanation", "Explanations", "Triage", "WhatIf", "connect", "read"]
-
-_WIDTH = 100
 
 
 class _ReplayFlags(TypedDict, total=False):
@@ -192,8 +178,8 @@ class Cluster:
     ) -> Capacity:
         """Count what is free, and how many more pods of each shape fit: `"train=cpu=4,nvidia.com/gpu=1"`.
 
-        Without shapes those of the pods there are, of one namespace if it is given. Raises SchedError for a shape that
-        is none.
+        Without shapes it takes those of the existing pods, of one namespace if it is given. Raises SchedError for a
+        shape that cannot be read.
         """
         from kubectl_sched.queries.capacity import Question, capacity
         from kubectl_sched.sources.discovery.replay_setup import Replay
@@ -239,7 +225,7 @@ class Cluster:
         dump = self._state_for(Selection(namespace=None, replays=False))
         return scheduler_report(ClusterSchedulers(dump, Replay(kube_version=kube_version)))
 
-    def _explained(self, question: Any) -> _ExplainAnswer:
+    def _explained(self, question: Any) -> Answer:
         from kubectl_sched.queries.explain import explain
 
         return explain(question, self._state_for(question.selection))[0]
@@ -249,251 +235,3 @@ def _refuse(text: str) -> NoReturn:
     from kubectl_sched.errors import SchedError
 
     raise SchedError(text)
-
-
-class _Shown:
-    """An answer of `explain` that shows itself as the command line would print it."""
-
-    _node: str | None = None
-
-    def __init__(self, answer: _ExplainAnswer) -> None:
-        self._answer = answer
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Sentences about the state and the configuration that the answer rests on."""
-        return (*self._answer.notes, *self._answer.warnings)
-
-    def __str__(self) -> str:
-        """The table, without colour."""
-        return self.__rich__().plain
-
-    def __rich__(self) -> Text:
-        """The table, in colour."""
-        from io import StringIO
-
-        from rich.console import Console
-        from rich.text import Text
-
-        from kubectl_sched.render.display import Display
-        from kubectl_sched.render.text.terminal import rendered
-
-        console = Console(file=StringIO(), width=_WIDTH, force_terminal=True, markup=False, highlight=False)
-        lines = rendered(self._answer, Display(node=self._node), self.notes, console, None)
-        text = Text()
-        for line in lines:
-            for segment in line:
-                text.append(segment.text, segment.style)
-            text.append("\n")
-        return text
-
-    def to_html(self) -> str:
-        """Return the page of `-o html`: one file that needs no network."""
-        from kubectl_sched.render.display import Display
-        from kubectl_sched.render.html.page import explanation_page
-
-        return explanation_page(self._answer, Display(output="html", node=self._node))
-
-    def _repr_html_(self) -> str:
-        """Show the page in a notebook, in a frame that keeps its styles and scripts apart."""
-        from html import escape
-
-        page = escape(self.to_html(), quote=True)
-        return f'<iframe srcdoc="{page}" sandbox="allow-scripts" style="width:100%;height:40em;border:0"></iframe>'
-
-    def to_markdown(self) -> str:
-        """Return the answer as `-o markdown` prints it."""
-        from kubectl_sched.render.display import Display
-        from kubectl_sched.render.markdown.markdown_answer import explanation_markdown
-
-        return explanation_markdown(self._answer, Display(output="markdown", node=self._node))
-
-
-class Explanation(_Shown):
-    """The answer about one pod."""
-
-    def __init__(self, answer: _ExplainAnswer, node: str | None = None) -> None:
-        super().__init__(answer)
-        self._node = node
-
-    @property
-    def _explanation(self) -> _Explanation:
-        return self._answer.explanations[0]
-
-    @property
-    def _result(self) -> ScheduleResult:
-        return self._explanation.result
-
-    @property
-    def pod(self) -> str:
-        """`namespace/name`."""
-        return self._result.pod.key
-
-    @property
-    def outcome(self) -> str:
-        """Schedulable, Unschedulable, Gated, NoProfile, Deleting or Error."""
-        return self._result.outcome.value
-
-    @property
-    def best(self) -> tuple[str, ...]:
-        """The names of all nodes tied at the highest total, sorted; none if the cycle fails."""
-        return () if self._result.error is not None else self._result.best
-
-    @property
-    def message(self) -> str | None:
-        """The FitError text: "0/3 nodes are available: ..."; None if the pod fits."""
-        return self._result.message
-
-    @property
-    def event(self) -> str | None:
-        """The text of the FailedScheduling event, as kube-scheduler writes it."""
-        return self._result.event
-
-    @property
-    def summary(self) -> str:
-        """The first sentence of the table."""
-        from kubectl_sched.render.headline import headline
-
-        return headline(self._explanation)
-
-    @property
-    def nodes(self) -> list[dict[str, Any]]:
-        """Every node in name order with its verdict, rejections and scores, as `-o json` has them."""
-        nodes: list[dict[str, Any]] = self.to_dict()["nodes"]
-        return nodes
-
-    @property
-    def suggestions(self) -> tuple[Suggestion, ...]:
-        """Changes after which the pod fits, each replayed."""
-        return self._explanation.suggestions
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """Sentences about what kube-scheduler would not have looked at."""
-        return self._explanation.warnings
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the `Explanation` of `-o json`."""
-        from kubectl_sched.render.data.explanation_data import explanation_data
-
-        data = explanation_data(self._explanation, self.summary)
-        return {**data, "warnings": [*data["warnings"], *self.notes]}
-
-
-class Explanations(_Shown):
-    """The answers about several pods, in order: a sequence of `Explanation`."""
-
-    def __len__(self) -> int:
-        return len(self._answer.explanations)
-
-    def __getitem__(self, index: int) -> Explanation:
-        return self._alone(self._answer.explanations[index])
-
-    def __iter__(self) -> Iterator[Explanation]:
-        return map(self._alone, self._answer.explanations)
-
-    def _alone(self, explanation: _Explanation) -> Explanation:
-        from msgspec.structs import replace
-
-        return Explanation(replace(self._answer, explanations=(explanation,), is_about_one_pod=True, together=None))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the `ExplanationList` of `-o json`."""
-        from kubectl_sched.render.data.explanation_data import explanation_list
-
-        return {**explanation_list([each.to_dict() for each in self]), "warnings": list(self.notes)}
-
-
-class Triage(Record, frozen=True, kw_only=True):
-    """The answer of `kubectl sched` by itself."""
-
-    _answer: _TriageAnswer
-
-    @property
-    def pending(self) -> int:
-        """The number of pending pods."""
-        return self._answer.pending
-
-    @property
-    def groups(self) -> list[dict[str, Any]]:
-        """The groups, the largest first, as `-o json` has them."""
-        groups: list[dict[str, Any]] = self.to_dict()["groups"]
-        return groups
-
-    def __str__(self) -> str:
-        """The sentence of each group."""
-        from kubectl_sched.render.triage.group_sentences import summary
-
-        return "\n".join(map(summary, self._answer.groups))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the `Triage` of `-o json`."""
-        from kubectl_sched.render.triage.triage_data import triage_data
-
-        return triage_data(self._answer)
-
-
-class WhatIf(Record, frozen=True, kw_only=True):
-    """The answer of `whatif`."""
-
-    _answer: _WhatIfAnswer
-
-    @property
-    def placements(self) -> tuple[Placement, ...]:
-        """The node of each pod, in scheduling order."""
-        return tuple(self._answer.result.simulated.placements)
-
-    @property
-    def placed(self) -> int:
-        """The number of pods with a node."""
-        return self._answer.result.simulated.placed
-
-    @property
-    def unplaced(self) -> int:
-        """The number of pods without a node."""
-        return self._answer.result.simulated.unplaced
-
-    @property
-    def nodes_needed(self) -> int | None:
-        """With `find_nodes`: how many more such nodes until everything fits; None if no number is enough."""
-        return self._answer.result.nodes_needed
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the `WhatIf` of `-o json`."""
-        from kubectl_sched.render.what_if_output import what_if_data
-
-        return what_if_data(self._answer.result, self._answer.kubernetes_version, self._answer.notes)
-
-
-class Capacity(Record, frozen=True, kw_only=True):
-    """The answer of `capacity`."""
-
-    _answer: _CapacityAnswer
-
-    @property
-    def fits(self) -> dict[str, int]:
-        """The number of further pods of each shape that fit, by the shape's name."""
-        return {each.shape.name: each.capacity.total for each in self._answer.shapes}
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the `Capacity` of `-o json`."""
-        from kubectl_sched.render.capacity_output import capacity_data
-
-        return capacity_data(self._answer)
-
-
-class Diff(Record, frozen=True, kw_only=True):
-    """The answer of `diff`."""
-
-    _answer: _DiffAnswer
-
-    @property
-    def differences(self) -> tuple[Difference, ...]:
-        """The pods whose outcome or best nodes differ."""
-        return self._answer.differences
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the `Diff` of `-o json`."""
-        from kubectl_sched.render.text.diff_text import diff_data
-
-        return diff_data(self._answer)

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.segment import Segment
 
+API_VERSION: Final = "kubectl-sched/v1"
+"""The apiVersion of the answers in JSON and YAML."""
+
 JOINER: Final = "\u2060"
 """An invisible character that Markdown needs (WORD JOINER); it may stand in a page."""
 
@@ -78,7 +81,7 @@ def write_page(page: str) -> None:
 
 
 def write_segments(
-    lines: Iterable[Iterable[Segment]], console: Console | None, in_pager: Callable[[str], bool] = lambda _: False
+    lines: Iterable[Iterable[Segment]], console: Console | None, in_pager: Callable[[str], bool]
 ) -> None:
     """Print lines on a console of stdout or as they are; if they are more than the terminal has, in the pager.
 

@@ -75,6 +75,14 @@ class Affinity(Part, frozen=True):
     pod_affinity: PodAffinity | None = None
     pod_anti_affinity: PodAffinity | None = None
 
+    @property
+    def pod_terms(self) -> list[PodAffinityTerm]:
+        """All terms about other pods: required and preferred, of affinity and of anti-affinity."""
+        parts = [each for each in (self.pod_affinity, self.pod_anti_affinity) if each is not None]
+        return [
+            term for part in parts for term in (*part.required, *(each.pod_affinity_term for each in part.preferred))
+        ]
+
 
 class Toleration(Part, frozen=True):
     """`operator` is Equal (also when empty), Exists, or behind a feature gate Lt or Gt; an empty effect matches all."""

@@ -1,10 +1,13 @@
 """Nodes, namespaces, services and the events of pods (k8s.io/api/core/v1/types.go)."""
 
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import msgspec
 
 from kubectl_sched.api.meta import Condition, Int32, Int64, KubernetesObject, Part
+
+HOSTNAME: Final = "kubernetes.io/hostname"
+ZONE: Final = "topology.kubernetes.io/zone"
 
 RawQuantity: TypeAlias = str | int | float
 """A quantity as it was written; `kubectl_sched.api.apimachinery.quantity` gives it meaning."""

@@ -4,9 +4,13 @@ Answers to k8s.io/apimachinery/pkg/apis/meta/v1/types.go. Structs are frozen and
 collector need not know them: with a hundred thousand pods that is most of the time to decode them.
 """
 
-from typing import Annotated, TypeAlias
+from collections.abc import Iterable
+from typing import Annotated, Any, TypeAlias, TypeVar
 
 import msgspec
+from msgspec.structs import replace
+
+Item = TypeVar("Item", bound=Any)
 
 Labels: TypeAlias = dict[str, str]
 """Never changed after decoding, though the type would allow it."""
@@ -141,6 +145,12 @@ class KubernetesObject(Part, frozen=True):
         return f"{self.metadata.namespace}/{self.metadata.name}" if self.metadata.namespace else self.metadata.name
 
 
+def with_spec(item: Item, **fields: Any) -> Item:
+    """Return the object with other values in these fields of its spec."""
+    changed: Item = replace(item, spec=replace(item.spec, **fields))
+    return changed
+
+
 class LabelSelectorRequirement(Part, frozen=True):
     """`key operator values`, the operator being In, NotIn, Exists or DoesNotExist."""
 
@@ -166,6 +176,11 @@ class Condition(Part, frozen=True):
     last_transition_time: str | None = None
     last_heartbeat_time: str | None = None
     observed_generation: Int64 = 0
+
+
+def find_condition(conditions: Iterable[Condition], kind: str) -> Condition | None:
+    """Return the condition of a type, None if there is none (meta.FindStatusCondition)."""
+    return next((each for each in conditions if each.type == kind), None)
 
 
 class Conditions(Part, frozen=True):

@@ -3,7 +3,7 @@
 from kubectl_sched.api.affinity import Affinity, Toleration, TopologySpreadConstraint
 from kubectl_sched.api.containers import Container, ResourceRequirements, WindowsOptions
 from kubectl_sched.api.core import RawQuantity, ResourceList
-from kubectl_sched.api.meta import Condition, Int32, Int64, KubernetesObject, Part
+from kubectl_sched.api.meta import Condition, Int32, Int64, KubernetesObject, Part, find_condition
 from kubectl_sched.api.pod_volumes import Volume
 
 
@@ -189,16 +189,25 @@ class Pod(KubernetesObject, frozen=True, tag_field="kind", tag="Pod"):
         """corev1helpers.PodPriority: 0 where it is not set."""
         return self.spec.priority if self.spec.priority is not None else 0
 
+    def condition(self, kind: str) -> Condition | None:
+        """Return its condition of a type, None if it has none."""
+        return find_condition(self.status.conditions, kind)
+
     @property
     def is_resize_deferred(self) -> bool:
         """Report whether its node must first find room for an in-place resize (resource.IsPodResizeDeferred)."""
-        pending = next((each for each in self.status.conditions if each.type == "PodResizePending"), None)
+        pending = self.condition("PodResizePending")
         return pending is not None and pending.reason == "Deferred"
 
     @property
     def has_ended(self) -> bool:
         """Report whether it has succeeded or failed, so that it holds nothing any more."""
         return self.status.phase in {"Succeeded", "Failed"}
+
+    @property
+    def is_pending(self) -> bool:
+        """Report whether it has no node, and has not ended."""
+        return not self.spec.node_name and not self.has_ended
 
     @property
     def group_name(self) -> str | None:
@@ -210,6 +219,12 @@ class Pod(KubernetesObject, frozen=True, tag_field="kind", tag="Pod"):
         """Report whether a DaemonSet controls it."""
         owner = self.metadata.controller
         return owner is not None and owner.kind == "DaemonSet"
+
+    @property
+    def is_static(self) -> bool:
+        """Report whether the kubelet itself runs it, from a file: the API server only holds its mirror."""
+        owner = self.metadata.controller
+        return self.metadata.annotations.config_mirror is not None or (owner is not None and owner.kind == "Node")
 
 
 def is_gated(item: KubernetesObject) -> bool:

@@ -12,6 +12,7 @@ from msgspec import structs
 
 from kubectl_sched.api.admission import LimitRange, LimitRangeItem, ResourceQuota, RuntimeClass
 from kubectl_sched.api.core import Namespace, Service
+from kubectl_sched.api.meta import with_spec
 from kubectl_sched.api.policy import PodDisruptionBudget, PriorityClass
 from kubectl_sched.api.resource import (
     DeviceClaim,
@@ -24,12 +25,7 @@ from kubectl_sched.api.resource import (
     ResourceClaimTemplate,
 )
 from kubectl_sched.api.scheduling import CompositePodGroup, PodGroup
-from kubectl_sched.api.storage import (
-    PersistentVolume,
-    PersistentVolumeClaim,
-    PersistentVolumeClaimStatus,
-    StorageClass,
-)
+from kubectl_sched.api.storage import PersistentVolume, PersistentVolumeClaim, PersistentVolumeClaimStatus, StorageClass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -55,7 +51,6 @@ APPLIED = (
 )
 _UNCHANGEABLE = (PersistentVolume, PersistentVolumeClaim, StorageClass, ResourceClaim, PriorityClass)
 
-Item = TypeVar("Item", bound="KubernetesObject")
 Requested = TypeVar("Requested", bound=ExactDeviceRequest)
 
 
@@ -83,6 +78,12 @@ def applied(objects: Sequence[KubernetesObject], manifests: Sequence[KubernetesO
     return tuple(after.values())
 
 
+def with_made(objects: Iterable[KubernetesObject], made: Sequence[KubernetesObject]) -> tuple[KubernetesObject, ...]:
+    """The objects with those that were made, which replace others of the same kind and name."""
+    keys = {(type(item), item.key) for item in made}
+    return (*(item for item in objects if (type(item), item.key) not in keys), *made)
+
+
 def _with_priority(group: PodGroup | CompositePodGroup, classes: Sequence[PriorityClass]) -> KubernetesObject:
     """The Priority admission plugin; a class that is not known gives no priority."""
     name = group.spec.priority_class_name
@@ -91,7 +92,7 @@ def _with_priority(group: PodGroup | CompositePodGroup, classes: Sequence[Priori
         return group
     lowest = min(found, key=lambda each: each.value)
     policy = group.spec.preemption_policy or lowest.preemption_policy
-    return structs.replace(group, spec=structs.replace(group.spec, priority=lowest.value, preemption_policy=policy))
+    return with_spec(group, priority=lowest.value, preemption_policy=policy)
 
 
 def _changed(stored: KubernetesObject, item: KubernetesObject) -> KubernetesObject:
@@ -132,7 +133,7 @@ def _defaulted(item: KubernetesObject) -> KubernetesObject:
 def _with_spec_defaults(item: LimitRange | ResourceClaim) -> LimitRange | ResourceClaim:
     if isinstance(item, LimitRange):
         limits = tuple(map(_limits, item.spec.limits))
-        return structs.replace(item, spec=structs.replace(item.spec, limits=limits))
+        return with_spec(item, limits=limits)
     return structs.replace(item, spec=with_device_defaults(item.spec))
 
 
@@ -174,7 +175,7 @@ def with_default_class(claim: PersistentVolumeClaim, classes: Iterable[StorageCl
     if not defaults:
         return claim
     newest = max(defaults, key=lambda item: (item.metadata.creation_timestamp or "", item.name))
-    return structs.replace(claim, spec=structs.replace(claim.spec, storage_class_name=newest.name))
+    return with_spec(claim, storage_class_name=newest.name)
 
 
 def _is_default(item: StorageClass) -> bool:

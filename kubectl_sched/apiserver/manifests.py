@@ -41,7 +41,7 @@ class Manifests(NamedTuple):
     """Those of the notes that are about unknown fields, which may be behind what is refused."""
 
 
-def read_manifests(paths: Sequence[str], namespace: str, dry_run: DryRun | None = None) -> Manifests:
+def read_manifests(paths: Sequence[str], namespace: str, dry_run: DryRun | None) -> Manifests:
     """Everything in the files; with `dry_run` as its server would store it.
 
     A path is a file, a directory (its .json, .yaml and .yml files) or `-`. What names no namespace is in `namespace`.

@@ -10,12 +10,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import msgspec
-from msgspec import structs
 
 from kubectl_sched.api.affinity import Toleration
 from kubectl_sched.api.component_helpers.pod_qos import pod_qos
 from kubectl_sched.api.core import Namespace
 from kubectl_sched.api.decoders import UNDECODABLE
+from kubectl_sched.api.meta import with_spec
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.apiserver.refused_manifest import RefusedError
 from kubectl_sched.apiserver.tolerations import are_allowed, merged_tolerations
@@ -79,7 +79,7 @@ def with_namespace_selector(pod: Pod, namespace: Namespace) -> Pod:
     if any(own.get(key, value) != value for key, value in wanted.items()):
         reason = "pod node label selector conflicts with its namespace node label selector"
         raise RefusedError(pod, "", f"pods is forbidden: {reason}")
-    return structs.replace(pod, spec=structs.replace(pod.spec, node_selector={**wanted, **own})) if wanted else pod
+    return with_spec(pod, node_selector={**wanted, **own}) if wanted else pod
 
 
 def with_namespace_tolerations(pod: Pod, namespace: Namespace) -> Pod:
@@ -94,7 +94,7 @@ def with_namespace_tolerations(pod: Pod, namespace: Namespace) -> Pod:
             "pod tolerations (possibly merged with namespace default tolerations) conflict with its namespace whitelist"
         )
         raise RefusedError(pod, "", reason)
-    return structs.replace(pod, spec=structs.replace(pod.spec, tolerations=tolerations))
+    return with_spec(pod, tolerations=tolerations)
 
 
 def _labels(text: str) -> dict[str, str]:

@@ -13,7 +13,7 @@ from kubectl_sched.api.admission import LimitRange, RuntimeClass
 from kubectl_sched.api.affinity import PodAffinity, Toleration
 from kubectl_sched.api.apimachinery.quantity import parse_resource_list
 from kubectl_sched.api.core import Namespace
-from kubectl_sched.api.meta import LabelSelectorRequirement
+from kubectl_sched.api.meta import LabelSelectorRequirement, with_spec
 from kubectl_sched.api.policy import PriorityClass
 from kubectl_sched.apiserver.limit_ranges import outside_limits, with_limit_defaults
 from kubectl_sched.apiserver.namespace_admission import (
@@ -200,4 +200,4 @@ def _with_eviction_tolerations(pod: Pod) -> Pod:
         for key in ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
         if not any(each.key in {"", key} and each.effect in {"", "NoExecute"} for each in tolerations)
     )
-    return structs.replace(pod, spec=structs.replace(pod.spec, tolerations=(*tolerations, *added)))
+    return with_spec(pod, tolerations=(*tolerations, *added))

@@ -17,6 +17,7 @@ from kubectl_sched.api.component_helpers.resource_names import (
     is_supported_pod_level_resource,
 )
 from kubectl_sched.api.containers import ResourceRequirements
+from kubectl_sched.api.meta import with_spec
 from kubectl_sched.api.pod import PodSecurityContext
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
 
@@ -112,4 +113,4 @@ def _with_pod_level_defaults(pod: Pod) -> Pod:
             if is_supported_pod_level_resource(name):
                 requests.setdefault(name, limit)
     filled = ResourceRequirements(requests=requests, limits=limits, claims=resources.claims)
-    return structs.replace(pod, spec=structs.replace(pod.spec, resources=filled))
+    return with_spec(pod, resources=filled)

@@ -139,13 +139,7 @@ def _has_priority_class(pod: Pod, scope: ScopeSelectorRequirement) -> bool:
 
 def _looks_into_other_namespaces(pod: Pod) -> bool:
     affinity = pod.spec.affinity
-    kinds = (affinity.pod_affinity, affinity.pod_anti_affinity) if affinity is not None else ()
-    terms = [
-        term
-        for kind in kinds
-        if kind is not None
-        for term in (*kind.required, *(each.pod_affinity_term for each in kind.preferred))
-    ]
+    terms = affinity.pod_terms if affinity is not None else ()
     return any(term.namespaces or term.namespace_selector is not None for term in terms)
 
 

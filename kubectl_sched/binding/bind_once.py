@@ -162,7 +162,7 @@ class _Once:
 
     def _may_go_on(self, situation: Situation, plan: BindingPlan) -> bool:
         """Ask, unless exactly this has been confirmed already or nothing is written without asking."""
-        asked = _consent(situation.pod, plan)
+        asked = _Consent(pod=situation.pod, node=plan.node, victims=plan.victims, writes=plan.writes)
         is_confirmed = asked.is_covered_by(self._confirmed)
         if not may_write(self._order, self._tools, plan, is_confirmed=is_confirmed):
             return False
@@ -299,7 +299,7 @@ class _Once:
         bound_to: str | None = None,
         left: tuple[str, ...] = (),
     ) -> Answer:
-        told = self._shown.notes if self._shown is not None else ()
+        shown = self._shown.notes if self._shown is not None else ()
         if self._tools.stop.is_set():
             exit_code = INTERRUPTED
             message = f"interrupted{' too late' if outcome == 'Bound' else ''}: {message}"
@@ -312,7 +312,7 @@ class _Once:
             bound_to=bound_to,
             warnings=tuple(self._warnings),
             left=left,
-            told=told,
+            shown=shown,
         )
 
 
@@ -333,10 +333,6 @@ class _Consent(Record, frozen=True, kw_only=True):
             and (self.node, self.victims) == (given.node, given.victims)
             and given.writes in {None, self.writes}
         )
-
-
-def _consent(pod: Pod, plan: BindingPlan) -> _Consent:
-    return _Consent(pod=pod, node=plan.node, victims=plan.victims, writes=plan.writes)
 
 
 class _Events(msgspec.Struct, frozen=True):

@@ -51,7 +51,7 @@ class Ended(Record, frozen=True, kw_only=True):
 
 
 class Bound(Ended, frozen=True, kw_only=True):
-    """The pod has this node, by us."""
+    """We have bound the pod to this node."""
 
     node: str = ""
 
@@ -249,11 +249,11 @@ class _Run:
     def _announce(self) -> None:
         self._tell(scheduled(self._pod, self._node))
 
-    def _tell(self, told: EventDetails) -> None:
+    def _tell(self, event: EventDetails) -> None:
         try:
-            failure = self._recorder.record(self._pod, scheduler_name_of(self._pod), told)
+            failure = self._recorder.record(self._pod, scheduler_name_of(self._pod), event)
         except SchedError as error_:
-            failure = f"the event {told.reason} of pod {self._pod.key} was not written: {error_}"
+            failure = f"the event {event.reason} of pod {self._pod.key} was not written: {error_}"
         if failure is not None:
             self._warnings.append(failure)
 

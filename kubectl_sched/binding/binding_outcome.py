@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from kubectl_sched.output import API_VERSION
 from kubectl_sched.record import CachingRecord, Record, plain
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ class Answer(Record, frozen=True, kw_only=True):
     bound_to: str | None = None
     warnings: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
-    told: tuple[str, ...] = ()
+    shown: tuple[str, ...] = ()
     """Those of the warnings that stood in a plan which was shown."""
 
 
@@ -50,7 +51,7 @@ def as_data(answer: Answer, dry_run: str, explanation: dict[str, Any]) -> dict[s
     """The contract's JSON. `node` is the one that was chosen, `boundTo` the one that the pod has."""
     plan, pod = answer.plan, answer.explanation.pod
     return {
-        "apiVersion": "kubectl-sched/v1",
+        "apiVersion": API_VERSION,
         "kind": "Binding",
         "pod": {"namespace": pod.namespace, "name": pod.name},
         "node": plan.node,
@@ -64,9 +65,9 @@ def as_data(answer: Answer, dry_run: str, explanation: dict[str, Any]) -> dict[s
 
 
 def group_as_data(answer: GroupAnswer, dry_run: str, explanation: dict[str, Any]) -> dict[str, Any]:
-    """The same of a group: of each member `node` is the one that was chosen, `boundTo` the one that it has by us."""
+    """The same for a group: for each member, `node` was chosen for it and `boundTo` is where we have bound it."""
     return {
-        "apiVersion": "kubectl-sched/v1",
+        "apiVersion": API_VERSION,
         "kind": "PodGroupBinding",
         "podGroup": explanation["podGroup"],
         **_common(answer, dry_run),

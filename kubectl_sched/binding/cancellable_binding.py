@@ -20,20 +20,20 @@ class PodInPreBind:
         """The reason why this pod's cycle alone was given up."""
 
     def cancel(self, message: str) -> bool:
-        """Give the cycle up; False if it has come to Bind."""
+        """Cancel the cycle; False if Bind has started."""
         with self._lock:
             if not self._is_finished:
                 self.message = self.message or message
             return not self._is_finished
 
     def finish(self) -> bool:
-        """Let nobody give it up any more; False if somebody has."""
+        """Rule out that the cycle is cancelled from now on; False if it has been already."""
         with self._lock:
             self._is_finished = not self.is_set()
             return self._is_finished
 
     def is_set(self) -> bool:
-        """Tell whether the cycle has to end."""
+        """Report whether the cycle has to end."""
         return self._stop.is_set() or bool(self.message)
 
     def wait(self, seconds: float) -> bool:

@@ -43,15 +43,15 @@ def failed_scheduling(note: str) -> EventDetails:
     return EventDetails("Warning", "FailedScheduling", "Scheduling", note)
 
 
-def preempted(by: str, place: str, related: JSON | None, *, in_memory: bool = False) -> EventDetails:
+def preempted(by: str, place: str, related: JSON | None, *, in_memory: bool) -> EventDetails:
     """The pod had to go for what `by` names; `in_memory` if it was not deleted, but its binding given up."""
     how = " (in kube-scheduler memory)." if in_memory else ""
     return EventDetails("Normal", "Preempted", "Preempting", f"Preempted by {by} on node {place}{how}", related)
 
 
-def event_of(pod: Pod, told: EventDetails, controller: str, instance: str, nanoseconds: int) -> JSON:
+def event_of(pod: Pod, details: EventDetails, controller: str, instance: str, nanoseconds: int) -> JSON:
     """The event as an object; `nanoseconds` since 1970 is when, and what makes its name its own."""
-    related = {"related": told.related} if told.related is not None else {}
+    related = {"related": details.related} if details.related is not None else {}
     return {
         "apiVersion": "events.k8s.io/v1",
         "kind": "Event",
@@ -59,12 +59,12 @@ def event_of(pod: Pod, told: EventDetails, controller: str, instance: str, nanos
         "eventTime": micro_time(nanoseconds),
         "reportingController": controller,
         "reportingInstance": instance,
-        "action": told.action,
-        "reason": told.reason,
+        "action": details.action,
+        "reason": details.reason,
         "regarding": reference(pod),
         **related,
-        "note": told.note,
-        "type": told.type,
+        "note": details.note,
+        "type": details.type,
     }
 
 
@@ -96,9 +96,9 @@ class EventRecorder:
         self._lock = threading.Lock()
         self._known: dict[tuple[str, ...], _Series] = {}
 
-    def record(self, pod: Pod, controller: str, told: EventDetails) -> str | None:
+    def record(self, pod: Pod, controller: str, details: EventDetails) -> str | None:
         """Write the event in the name of the profile `controller`; a sentence where it could not be written."""
-        event = event_of(pod, told, controller, f"{controller}-{self._host}", time.time_ns())
+        event = event_of(pod, details, controller, f"{controller}-{self._host}", time.time_ns())
         series = self._counted(_key(event), event)
         if series is None:
             return None
@@ -107,7 +107,7 @@ class EventRecorder:
         except ClusterError as error:
             if isinstance(error, ResponseError) and error.status == HTTPStatus.CONFLICT:
                 return None  # an answer was lost, and the event is there
-            return f"the event {told.reason} of pod {pod.key} could not be written: {error}"
+            return f"the event {details.reason} of pod {pod.key} could not be written: {error}"
         return None
 
     def _counted(self, key: tuple[str, ...], event: JSON) -> tuple[JSON, int] | None:

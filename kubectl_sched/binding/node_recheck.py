@@ -73,9 +73,9 @@ def _identity(pod: Pod) -> tuple[str, bool]:
 def overcommitted(
     now: NodeNow, result: ScheduleResult, dump: Dump, configuration: Configuration, name: str
 ) -> str | None:
-    """Return what no longer holds of the bound pod on its node, and the pods that came at the same time; else None.
+    """Return what no longer holds for the bound pod on its node, and the pods that came at the same time; else None.
 
-    Only what the pods that came meanwhile have brought about counts.
+    Only what those pods have caused counts.
     """
     row = result.nodes.row_of.get(name)
     if row is None or now.node is None or result.framework is None or result.outcome is Outcome.ERROR:

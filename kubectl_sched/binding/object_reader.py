@@ -37,7 +37,7 @@ class _Pods(msgspec.Struct, frozen=True):
 
 
 def read_pod(writer: Writer, pod: Pod) -> Pod | None:
-    """The pod of this name, be it another one by now; None if there is none."""
+    """Return the pod of this name, even if it is another one by now; None if there is none."""
     found = writer.read(pod_path(pod), Pod)
     if found is not None:
         keep_scheduler_flags(found)

@@ -57,7 +57,7 @@ def status_change(
 
 def _entry(pod: Pod, wanted: Condition, now: str, generation: int) -> JSON:
     """The condition as a strategic patch has it; empty if it stands there already (podutil.UpdatePodCondition)."""
-    old = next((each for each in pod.status.conditions if each.type == wanted.type), None)
+    old = pod.condition(wanted.type)
     if old is not None and (old.status, old.reason, old.message) == (wanted.status, wanted.reason, wanted.message):
         return {}
     since = old.last_transition_time if old is not None and old.status == wanted.status else now

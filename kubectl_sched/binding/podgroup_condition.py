@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kubectl_sched.api.meta import find_condition
 from kubectl_sched.api.scheduling import PodGroup
 from kubectl_sched.binding.timestamps import time_now
 from kubectl_sched.binding.writer import STRATEGIC_MERGE_PATCH, Request
@@ -41,7 +42,7 @@ def leaves_of(result: PodGroupResult) -> Iterator[PodGroupResult]:
 
 def _entry(group: PodGroup, wanted: Condition, now: str) -> dict[str, object] | None:
     """The condition as a strategic patch has it, None if it stands there already (meta.SetStatusCondition)."""
-    old = next((each for each in group.status.conditions if each.type == wanted.type), None)
+    old = find_condition(group.status.conditions, wanted.type)
     generation = group.metadata.generation
     said = (wanted.status, wanted.reason, wanted.message, generation)
     if old is not None and (old.status, old.reason, old.message, old.observed_generation) == said:

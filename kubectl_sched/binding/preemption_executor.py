@@ -71,7 +71,7 @@ class Preemption(Record, frozen=True, kw_only=True):
         """The profile in whose name victims are preempted."""
         return scheduler_name_of(self.pods[0])
 
-    def told(self, *, in_memory: bool = False) -> EventDetails:
+    def victim_event(self, *, in_memory: bool = False) -> EventDetails:
         """The event about a victim."""
         return preempted(f"{self.kind} {self.uid}", self.place, self._related(), in_memory=in_memory)
 
@@ -207,8 +207,8 @@ def _preempt_pod(
             return False, None
         raise
     in_memory = cancelled and preemption.framework.handle.release.binding_victims_stay
-    told = preemption.told(in_memory=in_memory)
-    return True, recorder.record(victim, preemption.scheduler_name, told)
+    event = preemption.victim_event(in_memory=in_memory)
+    return True, recorder.record(victim, preemption.scheduler_name, event)
 
 
 def _marks(preemption: Preemption, victim: Pod) -> list[Request]:

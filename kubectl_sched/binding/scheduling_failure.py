@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 class Report(Record, frozen=True, kw_only=True):
     """The event, the condition (None: it stays) and the nomination (None: it stays) of a pod."""
 
-    told: EventDetails
+    event: EventDetails
     condition: Condition | None = None
     nominated: str | None = None
 
@@ -52,7 +52,7 @@ def report_of(result: ScheduleResult, failed: Failed | None = None) -> Report | 
     if result.outcome is Outcome.DELETING:
         pod = result.pod
         note = f"skip schedule deleting pod: {pod.namespace}/{pod.name}"
-        return Report(told=failed_scheduling(note))
+        return Report(event=failed_scheduling(note))
     if result.outcome is Outcome.ERROR:
         return _report(SCHEDULER_ERROR, result.error or "", "")
     if result.outcome is Outcome.UNSCHEDULABLE:
@@ -64,7 +64,7 @@ def report_of_member(member: Member) -> Report | None:
     """Return the report on a pod that its group's cycle left without a node."""
     said = member.message or ""
     if member.outcome is Outcome.DELETING:
-        return Report(told=failed_scheduling(event_note(said)))
+        return Report(event=failed_scheduling(event_note(said)))
     if member.outcome is Outcome.ERROR:
         return _report(SCHEDULER_ERROR, said, "")
     if member.outcome is Outcome.UNSCHEDULABLE:
@@ -74,7 +74,7 @@ def report_of_member(member: Member) -> Report | None:
 
 def _report(reason: str, message: str, nominated: str | None) -> Report:
     return Report(
-        told=failed_scheduling(event_note(message)), condition=not_scheduled(reason, message), nominated=nominated
+        event=failed_scheduling(event_note(message)), condition=not_scheduled(reason, message), nominated=nominated
     )
 
 
@@ -95,7 +95,7 @@ def _nominated(result: ScheduleResult) -> str | None:
 
 
 def report_failure(
-    writer: Writer, recorder: EventRecorder, result: ScheduleResult, failed: Failed | None = None
+    writer: Writer, recorder: EventRecorder, result: ScheduleResult, failed: Failed | None
 ) -> tuple[str, ...]:
     """Write the event, and the condition and nomination where they change; a sentence for what could not be written.
 
@@ -111,7 +111,7 @@ def write_report(
     writer: Writer, recorder: EventRecorder, pod: Pod, report: Report, framework: Framework
 ) -> tuple[str, ...]:
     """Write a report on a pod; a sentence for what could not be written."""
-    failure = recorder.record(pod, scheduler_name_of(pod), report.told)
+    failure = recorder.record(pod, scheduler_name_of(pod), report.event)
     warnings = [failure] if failure is not None else []
     change = failure_change(pod, report, framework)
     if not change:
@@ -126,7 +126,7 @@ def write_report(
 
 def take_back_report(writer: Writer, before: Pod) -> tuple[str, ...]:
     """Give the pod the condition and the nomination again that it had `before` a report; name what is left if not."""
-    old = next((each for each in before.status.conditions if each.type == POD_SCHEDULED), None)
+    old = before.condition(POD_SCHEDULED)
     condition = {"type": POD_SCHEDULED, "$patch": "delete"} if old is None else to_builtins(old)
     change: JSON = {"conditions": [condition], "nominatedNodeName": before.status.nominated_node_name or None}
     try:

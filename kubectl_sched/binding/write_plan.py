@@ -118,8 +118,8 @@ def _failure_writes(result: ScheduleResult) -> tuple[PlannedWrite, ...]:
 
 def report_writes(pod: Pod, report: Report, framework: Framework) -> tuple[PlannedWrite, ...]:
     """The requests of write_report."""
-    event = event_of(pod, report.told, scheduler_name_of(pod), "", 0)
-    planned = [planned_write(create_event(event), f"event {report.told.reason}, from {scheduler_name_of(pod)}")]
+    event = event_of(pod, report.event, scheduler_name_of(pod), "", 0)
+    planned = [planned_write(create_event(event), f"event {report.event.reason}, from {scheduler_name_of(pod)}")]
     change = failure_change(pod, report, framework)
     if change:
         said = (
@@ -136,7 +136,7 @@ def preemption_writes(preemption: Preemption) -> Iterator[PlannedWrite]:
     """The requests of preemption, and the event about each victim."""
     yield from (planned_write(request, words) for request, words in preemption_requests(preemption))
     for victim in preemption.to_delete:
-        event = event_of(victim, preemption.told(), preemption.scheduler_name, "", 0)
+        event = event_of(victim, preemption.victim_event(), preemption.scheduler_name, "", 0)
         yield planned_write(create_event(event), f"event Preempted, about {victim.key}")
 
 

@@ -58,9 +58,9 @@ class Writer:
         decoded = msgspec.json.decode(answer)
         return decoded if isinstance(decoded, dict) else {}
 
-    def get(self, path: str, query: Mapping[str, str] | None = None) -> JSON | None:
+    def get(self, path: str) -> JSON | None:
         """An object as the server has it, None if there is none. Raises ClusterError otherwise."""
-        body = self._body(path, query)
+        body = self._body(path, None)
         return msgspec.json.decode(body, type=dict[str, Any]) if body is not None else None
 
     def read(self, path: str, kind: type[T], query: Mapping[str, str] | None = None) -> T | None:

@@ -185,7 +185,7 @@ def _print(answer: Answer, order: Order, output: str) -> None:
         told = explanation_data(answer.explanation, headline(answer.explanation))
         write_data(as_data(answer, order.dry_run, told), output)
     else:
-        shown = answer.told if output != "name" else ()
+        shown = answer.shown if output != "name" else ()
         new = (warning for warning in answer.warnings if warning not in shown)
         write_error("".join(f"warning: {safe(warning)}\n" for warning in new))
     if answer.exit_code != 0:

@@ -72,7 +72,7 @@ def within(selection: Selection, namespace: str) -> Selection:
 
 
 def read_whole(source: StateSource, connection: ConnectionOptions, also: Sequence[str] = ()) -> tuple[Dump, str]:
-    """All that placing pods may look at, and the namespace of what names none. Raises what `read_replayable` raises."""
+    """Return all that placing pods may look at, and the default namespace. Raises what `read_replayable` raises."""
     from kubectl_sched.sources.live.needed_kinds import EVERYTHING
     from kubectl_sched.sources.pod_selection import Selection
 

@@ -24,7 +24,7 @@ def version(
     from importlib.metadata import version as version_of
 
     from kubectl_sched.config.versions import OLDEST_EXACT, SUPPORTED
-    from kubectl_sched.output import write_text
+    from kubectl_sched.output import API_VERSION, write_text
 
     own = version_of("kubectl-sched")
     replayed = [str(each) for each in SUPPORTED if each >= OLDEST_EXACT]
@@ -33,5 +33,5 @@ def version(
         return
     from kubectl_sched.render.data.writers import write_data
 
-    data = {"apiVersion": "kubectl-sched/v1", "kind": "Version", "version": own, "kubernetesVersions": replayed}
+    data = {"apiVersion": API_VERSION, "kind": "Version", "version": own, "kubernetesVersions": replayed}
     write_data(data, output.value)

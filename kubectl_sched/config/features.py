@@ -23,7 +23,9 @@ _STAGES: Final[dict[str, Stage]] = {"A": "Alpha", "B": "Beta", "G": "GA", "D": "
 _ALL: Final[dict[str, Stage]] = {"AllAlpha": "Alpha", "AllBeta": "Beta"}
 _CHECKS_DEPENDENCIES: Final = KubeVersion(1, 35)
 _COMPONENT: Final = "kube"
-_TRUE: Final = frozenset({"1", "t", "T", "TRUE", "true", "True"})
+TRUE: Final = frozenset({"1", "t", "T", "TRUE", "true", "True"})
+"""The words that Go's strconv.ParseBool takes for true."""
+
 _FALSE: Final = frozenset({"0", "f", "F", "FALSE", "false", "False"})
 
 
@@ -88,11 +90,11 @@ def parse_feature_gates(text: str) -> dict[str, bool]:
         name, equals, value = (part.strip() for part in item.partition("="))
         if not equals:
             raise FeatureGateError(f"missing bool value for {name}", f"write {name}=true or {name}=false")
-        if value not in _TRUE | _FALSE:
+        if value not in TRUE | _FALSE:
             raise FeatureGateError(
                 f'invalid value of {name}={value}, err: strconv.ParseBool: parsing "{value}": invalid syntax'
             )
-        gates[name] = value in _TRUE
+        gates[name] = value in TRUE
     return gates
 
 

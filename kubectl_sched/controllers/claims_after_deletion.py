@@ -45,7 +45,7 @@ def recreated(pod: Pod) -> Pod:
     )
 
 
-def left_behind(pod: Pod, objects: Objects, again: Pod | None = None) -> Changes:
+def left_behind(pod: Pod, objects: Objects, again: Pod | None) -> Changes:
     """Return the changes after the pod is deleted; `again` is the pod that replaces it and gets new claims."""
     changes: Changes = {}
     for name in _claims_of(pod):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from kubectl_sched.api.apps import CronJob, Job
-from kubectl_sched.api.meta import ObjectMeta
+from kubectl_sched.api.meta import ObjectMeta, with_spec
 from kubectl_sched.api.pod import PodSchedulingGroup
 from kubectl_sched.api.scheduling import GangSchedulingPolicy, PodGroup, PodGroupSchedulingPolicy, PodGroupSpec
 
@@ -43,7 +43,7 @@ def pod_group_of(source: KubernetesObject, pod: Pod, objects: Objects, *, chosen
 def in_group(pod: Pod, group: PodGroup) -> Pod:
     """Return the pod as one of the group."""
     named = PodSchedulingGroup(pod_group_name=group.name)
-    return structs.replace(pod, spec=structs.replace(pod.spec, scheduling_group=named))
+    return with_spec(pod, scheduling_group=named)
 
 
 def _is_of(group: PodGroup, job: Job) -> bool:

@@ -63,9 +63,7 @@ def new_claim(
     return with_default_class(made, objects.all(StorageClass))
 
 
-def with_device_claims(
-    pod: Pod, objects: Objects, group: PodGroup | None = None
-) -> tuple[Pod, tuple[ResourceClaim, ...]]:
+def with_device_claims(pod: Pod, objects: Objects, group: PodGroup | None) -> tuple[Pod, tuple[ResourceClaim, ...]]:
     """The pod whose status names the claims made for it from templates, and these claims.
 
     A claim that the pod's group has, too, is the group's, one for all of its pods.

@@ -13,15 +13,7 @@ import msgspec
 from msgspec import structs
 from msgspec.structs import replace
 
-from kubectl_sched.api.apps import (
-    CronJob,
-    DaemonSet,
-    Deployment,
-    Job,
-    ReplicaSet,
-    ReplicationController,
-    StatefulSet,
-)
+from kubectl_sched.api.apps import CronJob, DaemonSet, Deployment, Job, ReplicaSet, ReplicationController, StatefulSet
 from kubectl_sched.api.meta import LabelSelector, ObjectMeta, OwnerReference
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.api.pod_volumes import PersistentVolumeClaimVolumeSource, Volume

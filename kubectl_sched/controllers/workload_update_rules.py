@@ -13,6 +13,7 @@ from msgspec import structs
 
 from kubectl_sched.api.apimachinery.quantity import parse_resource_list
 from kubectl_sched.api.apps import DaemonSet, Deployment, Job, ReplicaSet, ReplicationController, StatefulSet
+from kubectl_sched.api.meta import with_spec
 from kubectl_sched.apiserver.refused_manifest import refuse
 from kubectl_sched.controllers.workload_pods import TEMPLATE_HASH, replica_set_of
 
@@ -86,9 +87,9 @@ def _shown(selector: LabelSelector) -> str:
 
 
 def with_stored_count(item: KubernetesObject, stored: KubernetesObject) -> KubernetesObject:
-    """With as many pods as there are to be now, where the manifest says nothing of it: `kubectl apply` leaves that be.
+    """Return the item with the stored number of pods if its manifest gives none, as `kubectl apply` keeps that number.
 
-    Manifests beside a HorizontalPodAutoscaler say nothing.
+    Manifests of workloads with a HorizontalPodAutoscaler give none.
     """
     spec: Any = getattr(item, "spec", None)
     for field in ("replicas", "parallelism"):
@@ -110,11 +111,11 @@ def while_paused(item: Deployment, objects: Objects) -> Deployment | None:
         template = newest.spec.template
     elif stored is not None:
         template = stored.spec.template
-    return None if template is None else structs.replace(item, spec=structs.replace(item.spec, template=template))
+    return None if template is None else with_spec(item, template=template)
 
 
 def running_replica_set(item: Deployment, present: Sequence[Pod], objects: Objects) -> ReplicaSet | None:
-    """The ReplicaSet that a Deployment scales: the newest that has pods, as told or as its pods tell of it."""
+    """Return the ReplicaSet that a Deployment scales: the newest one with pods, read or inferred from its pods."""
     newest = _newest(item, objects)
     if newest is not None:
         return newest

@@ -14,7 +14,6 @@ from kubectl_sched.sources.pod_surroundings import bound_at
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kubectl_sched.api.meta import Condition
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.sources.pod_surroundings import Surroundings
@@ -79,8 +78,8 @@ def stage_of(result: ScheduleResult, around: Surroundings) -> Stage | None:
     return _pending(result, around)
 
 
-def stage_told(pod: Pod, around: Surroundings) -> Stage | None:
-    """The same without a replay, as far as the pod and its events tell: not who serves it, nor what its node has."""
+def stage_without_replay(pod: Pod, around: Surroundings) -> Stage | None:
+    """Return the stage that the pod and its events show; who serves the pod, and what its node has, stays unknown."""
     if pod.has_ended:
         return _ended(pod, around)
     if pod.spec.node_name:
@@ -107,15 +106,11 @@ def _pending(result: ScheduleResult, around: Surroundings) -> Stage | None:
 
 
 def _unschedulable(pod: Pod, *besides: str) -> Stage | None:
-    condition = _condition(pod, "PodScheduled")
+    condition = pod.condition("PodScheduled")
     if condition is None or condition.status != "False":
         return None
     evidence = (f"its condition says {condition.reason}", *besides)
     return Stage(name="Unschedulable", since=condition.last_transition_time, evidence=evidence)
-
-
-def _condition(pod: Pod, kind: str) -> Condition | None:
-    return next((condition for condition in pod.status.conditions if condition.type == kind), None)
 
 
 def _ended(pod: Pod, around: Surroundings) -> Stage:
@@ -125,7 +120,7 @@ def _ended(pod: Pod, around: Surroundings) -> Stage:
     if was_refused(pod):
         since = pod.status.start_time or pod.metadata.creation_timestamp
         return Stage(name="RefusedByKubelet", since=since, evidence=(told, *_its_successor(pod)))
-    ready = _condition(pod, "Ready")
+    ready = pod.condition("Ready")
     since = ready.last_transition_time if ready is not None else pod.status.start_time
     evidence = (f"its phase is {pod.status.phase}", *filter(None, [told]), *preempted_by(pod, around))
     return Stage(name="Finished", since=since, evidence=evidence)
@@ -155,7 +150,7 @@ def _its_successor(pod: Pod) -> Iterator[str]:
 def preempted_by(pod: Pod, around: Surroundings) -> tuple[str, ...]:
     """Return the pods that preempted this one: the UID in the event, resolved."""
     event = next((event for event in around.events(pod) if event.reason == "Preempted"), None)
-    disrupted = _condition(pod, "DisruptionTarget")
+    disrupted = pod.condition("DisruptionTarget")
     text = event.text if event is not None else ""
     if event is None and (disrupted is None or disrupted.reason != "PreemptionByScheduler"):
         return ()
@@ -201,7 +196,7 @@ def _waiting_containers(pod: Pod) -> Iterator[str]:
 
 def _resize(pod: Pod) -> Iterator[str]:
     """A resize in place that its node has no room for."""
-    pending = _condition(pod, "PodResizePending")
+    pending = pod.condition("PodResizePending")
     if pending is None or pending.status != "True":
         return
     told = f"its resize in place is {pending.reason.lower()}"
@@ -226,7 +221,7 @@ def _free(result: ScheduleResult, row: int) -> str:
 
 def _gated(pod: Pod, otherwise: str = "") -> Stage:
     """`otherwise` is what keeps it from the queue where no gate does."""
-    condition = _condition(pod, "PodScheduled")
+    condition = pod.condition("PodScheduled")
     since = condition.last_transition_time if condition is not None else pod.metadata.creation_timestamp
     told = []
     for gate in pod.spec.scheduling_gates:
@@ -245,7 +240,7 @@ def _gated(pod: Pod, otherwise: str = "") -> Stage:
 
 
 def _nominated(pod: Pod, around: Surroundings) -> Stage:
-    condition = _condition(pod, "PodScheduled")
+    condition = pod.condition("PodScheduled")
     node = pod.status.nominated_node_name
     victims = [
         each.key

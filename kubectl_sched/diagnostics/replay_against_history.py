@@ -8,7 +8,7 @@ from kubectl_sched.api.apimachinery.timestamps import moment, to_the_second
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.record import Record
 from kubectl_sched.scheduler.result import Outcome
-from kubectl_sched.sources.pod_surroundings import bound_at
+from kubectl_sched.sources.pod_surroundings import KUBELET_BEGINNINGS, bound_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +22,6 @@ _NOTE_LIMIT = 1024
 """kube-scheduler cuts its events' notes there."""
 
 _FIRST_SECONDS = 60
-_BEGINNINGS = frozenset({"Created", "Pulled", "Pulling", "Started"})
 _OF_SCHEDULERS = frozenset({"FailedScheduling", "Scheduled"})
 
 _AUTOSCALERS = {
@@ -65,7 +64,7 @@ def history_of(result: ScheduleResult, around: Surroundings) -> History | None:
     row = result.nodes.row_of.get(node or "")
     if node is None or row is None:
         return None
-    event = _scheduled(pod, around)
+    event = around.scheduled_event(pod)
     by, at, how = _placed_by(pod, event, around)
     if by is None and event is None and how:
         return History(verdict="NotScheduled", scheduled_by=None, at=at, message=how)
@@ -90,7 +89,7 @@ def history_of(result: ScheduleResult, around: Surroundings) -> History | None:
 
 def placed_by_another(result: ScheduleResult, around: Surroundings) -> str | None:
     """Return a sentence about the placing scheduler, if it cannot be replayed and an event names it; else None."""
-    event = _scheduled(result.pod, around)
+    event = around.scheduled_event(result.pod)
     if result.outcome is not Outcome.NO_PROFILE or result.current_node is None or event is None:
         return None
     by, at, _ = _placed_by(result.pod, event, around)
@@ -98,17 +97,12 @@ def placed_by_another(result: ScheduleResult, around: Surroundings) -> str | Non
     return f"placed by {by}{when}; how that is configured is not known, so what it would do now is not replayed"
 
 
-def _scheduled(pod: Pod, around: Surroundings) -> Event | None:
-    return next((event for event in around.events(pod) if event.reason == "Scheduled"), None)
-
-
 def _placed_by(pod: Pod, event: Event | None, around: Surroundings) -> tuple[str | None, str | None, str]:
     """Return the scheduler and the time of a placement, and if no scheduler placed it, the proof."""
     at = event.last_seen if event is not None else bound_at(pod)
     if event is not None:
         return event.component or scheduler_name_of(pod), at, ""
-    owner = pod.metadata.controller
-    if pod.metadata.annotations.config_mirror is not None or (owner is not None and owner.kind == "Node"):
+    if pod.is_static:
         return None, at, "its kubelet placed it: it is a static pod, which no scheduler is asked about"
     missing = around.missing_scheduler(pod)
     why = _never_asked(pod, missing, around)
@@ -129,7 +123,7 @@ def _never_asked(pod: Pod, missing: tuple[str, ...], around: Surroundings) -> st
         return "it has no condition PodScheduled, which a binding leaves" if pod.status.qos_class else None
     made = moment(pod.metadata.creation_timestamp)
     events = around.events(pod)
-    begun = (event for event in events if event.component == "kubelet" and event.reason in _BEGINNINGS)
+    begun = (event for event in events if event.component == "kubelet" and event.reason in KUBELET_BEGINNINGS)
     first = min(
         (time for event in begun if (time := moment(event.first_seen)) is not None),
         default=None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from kubectl_sched.diagnostics.messages.decoder import FitErrorText, parse
-from kubectl_sched.diagnostics.pod_lifecycle import stage_told
+from kubectl_sched.diagnostics.pod_lifecycle import stage_without_replay
 
 if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
@@ -42,14 +42,14 @@ def statements_of(pod: Pod, around: Surroundings) -> PodStatements:
     """Collect the statements about the pod, and the stage that its status shows."""
     return PodStatements(
         pod,
-        stage_told(pod, around),
+        stage_without_replay(pod, around),
         _condition(pod),
         tuple(_said(event.component, event.reason, event.text, event.last_seen) for event in around.events(pod)),
     )
 
 
 def _condition(pod: Pod) -> Statement | None:
-    found = next((each for each in pod.status.conditions if each.type == "PodScheduled"), None)
+    found = pod.condition("PodScheduled")
     if found is None or found.status == "True":
         return None
     return _said(pod.spec.scheduler_name, found.reason, found.message, found.last_transition_time or "")

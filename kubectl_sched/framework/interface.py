@@ -256,7 +256,7 @@ class PreScoreExtensions(Plugin):
 
     @abstractmethod
     def pre_score_with(
-        self, state: CycleState, pod: Pod, changed: Pod, row: int, nodes: Snapshot, rows: Rows, amount: int = 1
+        self, state: CycleState, pod: Pod, changed: Pod, row: int, nodes: Snapshot, rows: Rows, amount: int
     ) -> Status:
         """As pre_score, `changed` having come to the row's node since the last time (1), or having left it (-1).
 

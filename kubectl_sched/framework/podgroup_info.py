@@ -137,11 +137,10 @@ class PlacementScores(Record, frozen=True, kw_only=True):
 
 
 class GroupAttempt(Record, frozen=True, kw_only=True):
-    """One member as the algorithm placed it: its node, and the cluster and the state in which it found it."""
+    """One member as the algorithm placed it: its node, and the state in which it found it."""
 
     pod: Pod
     node_name: str
-    nodes: Snapshot
     state: CycleState
 
 

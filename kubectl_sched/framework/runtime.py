@@ -38,7 +38,7 @@ from kubectl_sched.record import Record
 from kubectl_sched.snapshot import Column
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.config import ResolvedProfile
@@ -50,6 +50,11 @@ P = TypeVar("P", bound=Plugin)
 
 MAX_NODE_SCORE = 100
 MIN_NODE_SCORE = 0
+
+
+def nominated_ahead(nominated: Iterable[Pod], pod: Pod) -> list[Pod]:
+    """Return the nominated pods that count as running when a pod is judged (addGENominatedPods)."""
+    return [each for each in nominated if each.priority >= pod.priority and each.metadata.uid != pod.metadata.uid]
 
 
 class PreFilterOutcome(Record, frozen=True, kw_only=True):
@@ -197,9 +202,7 @@ class Framework:
         self, state: CycleState, pod: Pod, nodes: Snapshot, row: int, nominated: Sequence[Pod]
     ) -> Status | None:
         """The first pass of two: with the nominated pods running; None if none of them counts."""
-        respected = [
-            other for other in nominated if other.priority >= pod.priority and other.metadata.uid != pod.metadata.uid
-        ]
+        respected = nominated_ahead(nominated, pod)
         if not respected:
             return None
         state = state.clone()

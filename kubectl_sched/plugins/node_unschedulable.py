@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from kubectl_sched.api.component_helpers.taints import tolerated
-from kubectl_sched.api.core import Taint
+from kubectl_sched.api.component_helpers.taints import UNSCHEDULABLE_TAINT, tolerated
 from kubectl_sched.framework.clauses import first_few
 from kubectl_sched.framework.deferred_resizes import grows_in_place
 from kubectl_sched.framework.evidence import Evidence
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 
 _CORDONED = unresolvable("node(s) were unschedulable")
 
-UNSCHEDULABLE_TAINT = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
 """The taint that a pod must tolerate to run on a cordoned node, which need not have the taint."""
 
 

@@ -15,6 +15,7 @@ from kubectl_sched.api.component_helpers.taints import (
     prefer_no_schedule_tolerations,
     tolerated,
 )
+from kubectl_sched.api.meta import find_condition
 from kubectl_sched.framework.clauses import first_few
 from kubectl_sched.framework.cycle_state import StateKey
 from kubectl_sched.framework.deferred_resizes import grows_in_place
@@ -208,7 +209,7 @@ def _evidence(taint: Taint, node: Node, hints: tuple[str, ...]) -> Evidence:
 
 def _condition(taint: Taint, node: Node) -> Condition | None:
     kind = _CONDITION_OF.get(taint.key)
-    return next((condition for condition in node.status.conditions if condition.type == kind), None)
+    return find_condition(node.status.conditions, kind) if kind is not None else None
 
 
 def _condition_text(condition: Condition) -> str:

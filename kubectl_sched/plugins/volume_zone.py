@@ -12,12 +12,7 @@ from kubectl_sched.api.component_helpers.volume_claims import (
     volume_not_found,
     zones_of_label,
 )
-from kubectl_sched.api.storage import (
-    WAIT_FOR_FIRST_CONSUMER,
-    PersistentVolume,
-    PersistentVolumeClaim,
-    StorageClass,
-)
+from kubectl_sched.api.storage import WAIT_FOR_FIRST_CONSUMER, PersistentVolume, PersistentVolumeClaim, StorageClass
 from kubectl_sched.framework.clauses import Outside
 from kubectl_sched.framework.cycle_state import StateKey
 from kubectl_sched.framework.deferred_resizes import grows_in_place

@@ -13,7 +13,7 @@ from kubectl_sched.api.component_helpers.resource_names import PODS
 from kubectl_sched.api.meta import ObjectMeta
 from kubectl_sched.api.pod import Pod, PodSpec
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
-from kubectl_sched.queries.nodes_by_pool import pools
+from kubectl_sched.queries.nodes_by_pool import CONDITION_TAINT, pools
 from kubectl_sched.queries.shapes import SHOWN, Shape, parse_shape, shapes_of
 from kubectl_sched.record import CachingRecord, Record
 from kubectl_sched.simulation.pod_capacity import MOST_REPLAYED, PodCapacity, pod_capacity
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot.array_types import Floats, Integers, Mask
     from kubectl_sched.sources.dump.dump import Dump
 
-_CONDITION_TAINT = "node.kubernetes.io/"
 _FIRST = ("cpu", "memory")
 
 
@@ -123,7 +122,7 @@ class Answer(CachingRecord, frozen=True, kw_only=True):
 def capacity(question: Question, dump: Dump) -> Answer:
     """Count what is free, and replay how much of it pods can use.
 
-    Raises SchedError for a shape or a profile that is none.
+    Raises SchedError for an unreadable shape or an unknown profile.
     """
     schedulers = ClusterSchedulers(dump, question.replay, question.profile)
     schedulers.check_profile()
@@ -132,14 +131,11 @@ def capacity(question: Question, dump: Dump) -> Answer:
     scheduler = schedulers.default_scheduler
     nodes = scheduler.nodes
     reachable = _reachable(nodes, schedulers)
-    found_pools = tuple(_pool(name, rows, nodes, found, reachable) for name, rows in _by_pool(nodes).items())
+    by_pool = pools(nodes, range(len(nodes)))
+    found_pools = tuple(_pool(name, rows, nodes, found, reachable) for name, rows in by_pool.items())
     said = (*notes, *_about(found), *schedulers.notes, *dump.warnings, *schedulers.warnings)
     version = schedulers.assumed(question.profile or DEFAULT_SCHEDULER_NAME).configuration.version
     return Answer(shapes=tuple(found), pools=found_pools, kubernetes_version=str(version), notes=said)
-
-
-def _by_pool(nodes: Snapshot) -> dict[str, list[int]]:
-    return pools(nodes, range(len(nodes)))
 
 
 def _shapes(question: Question, dump: Dump) -> tuple[list[Shape], list[str]]:
@@ -203,7 +199,7 @@ def _reachable(nodes: Snapshot, schedulers: ClusterSchedulers) -> Mask:
     """bool[n]: the nodes that a pod without requests fits on that tolerates all taints but those of conditions."""
     keys = {taint.key for taints in nodes.taints.values for taint in taints}
     tolerations = tuple(
-        Toleration(key=key, operator="Exists") for key in sorted(keys) if not key.startswith(_CONDITION_TAINT)
+        Toleration(key=key, operator="Exists") for key in sorted(keys) if not key.startswith(CONDITION_TAINT)
     )
     spec = PodSpec(tolerations=tolerations, scheduler_name=DEFAULT_SCHEDULER_NAME, preemption_policy="Never")
     pod = Pod(metadata=ObjectMeta(name="empty", namespace="default", uid="empty"), spec=spec)

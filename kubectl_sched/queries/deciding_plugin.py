@@ -162,7 +162,7 @@ def _causes(before: ScheduleResult, after: ScheduleResult) -> Iterator[Cause]:
     elif taken is not None and (against := _against(before, taken)) is not None:
         yield Cause(plugin=against.plugin, text=f"no longer {against.text}")
     elif left is not None and taken is not None:
-        yield from _points(before, after, left, taken)
+        yield from _gains(_leads(before, taken, left), _leads(after, taken, left), left, taken)
 
 
 def _stops_the_cycle(result: ScheduleResult) -> Cause | None:
@@ -198,12 +198,8 @@ def _against(result: ScheduleResult, name: str) -> Cause | None:
     return Cause(plugin=plugin, text=f"{name} is rejected: {status.message}")
 
 
-def _points(before: ScheduleResult, after: ScheduleResult, left: str, taken: str) -> Iterator[Cause]:
-    """The plugins that moved the most points from one node to the other."""
-    yield from _gains(_leads(before, taken, left), _leads(after, taken, left), left, taken)
-
-
 def _gains(lead_before: dict[str, int], lead_after: dict[str, int], left: str, taken: str) -> Iterator[Cause]:
+    """The plugins that moved the most points from one node to the other."""
     gains = {
         plugin: lead_after.get(plugin, 0) - lead_before.get(plugin, 0)
         for plugin in dict.fromkeys((*lead_before, *lead_after))

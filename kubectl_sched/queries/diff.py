@@ -48,7 +48,7 @@ class Answer(Record, frozen=True, kw_only=True):
     """Sentences about what went wrong while reading."""
 
 
-def diff(question: Question, dump: Dump, to_dump: Dump | None = None, report: Report | None = None) -> Answer:
+def diff(question: Question, dump: Dump, to_dump: Dump | None, report: Report | None = None) -> Answer:
     """Replay the pods under both sides; `to_dump` is the state of the second, if it is another.
 
     Raises SchedError if a named pod is on one side only, or a side cannot be replayed.

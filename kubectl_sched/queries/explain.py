@@ -224,10 +224,9 @@ class PodExplainer:
         if not (self._suggesting and is_alone) or found.result.unknown or self._is_as_asked(found.result):
             return found
         from kubectl_sched.diagnostics.awaited_changes import adding_a_node
-        from kubectl_sched.simulation.drain import is_static
         from kubectl_sched.suggestions.search import suggest  # several pods at once are explained without
 
-        if is_static(found.result.pod):
+        if found.result.pod.is_static:
             return found  # its manifest is a file of its kubelet, and no scheduler would see a change
         if found.sets_fields:
             return replace(found, suggestions=self._held.suggestions(found, self._question.node))

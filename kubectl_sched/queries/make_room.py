@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from kubectl_sched.apiserver.applied_objects import with_made
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
 from kubectl_sched.queries.podgroup_room import group_cycle
 from kubectl_sched.queries.pods_needing_room import is_group, targets
@@ -68,7 +69,7 @@ class Placed(Record, frozen=True, kw_only=True):
 
 
 class Answer(CachingRecord, frozen=True, kw_only=True):
-    """The plan: empty if everything fits already, and if there is none within the bounds (`unplaced` says which)."""
+    """The plan: without steps if everything fits already, or if none was found within the bounds (`unplaced`)."""
 
     target: str
     namespace: str
@@ -104,9 +105,7 @@ def make_room(question: Question, dump: Dump) -> Answer:
 
     default = configuration_of(question.profile or DEFAULT_SCHEDULER_NAME)
     pods, made, about = targets(question.target, question.namespace, question.replicas, dump, default)
-    keys = {(type(item), item.key) for item in made}
-    kept = [item for item in dump.objects if (type(item), item.key) not in keys]
-    nodes, left_out = snapshot_of((*kept, *made), configuration_of(DEFAULT_SCHEDULER_NAME))
+    nodes, left_out = snapshot_of(with_made(dump.objects, made), configuration_of(DEFAULT_SCHEDULER_NAME))
     scheduler = SeveralSchedulers(configuration_of, nodes)
     cycle = group_cycle(pods, nodes, configuration_of) if is_group(question.target) else None
     choices = cycle.in_each_domain(pods, nodes) if cycle is not None else [pods]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _POOL_LABELS = Path(__file__).with_name("pool_labels.txt")
 
 _ROLE = "node-role.kubernetes.io/"
-_CONDITION_TAINT = "node.kubernetes.io/"
+CONDITION_TAINT = "node.kubernetes.io/"
 
 
 def pools(nodes: Snapshot, rows: Iterable[int]) -> dict[str, list[int]]:
@@ -34,6 +34,6 @@ def pool_of(node: Node) -> str:
         if label in labels:
             return f"{label}={labels[label]}"
     roles = sorted(key.removeprefix(_ROLE) for key in labels if key.startswith(_ROLE))
-    taints = sorted(str(taint) for taint in node.spec.taints if not taint.key.startswith(_CONDITION_TAINT))
+    taints = sorted(str(taint) for taint in node.spec.taints if not taint.key.startswith(CONDITION_TAINT))
     words = [f"role {role}" for role in roles] + [f"taint {taint}" for taint in taints]
     return ", ".join(words) or "no role, no taints"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from msgspec.structs import replace
-
+from kubectl_sched.api.meta import with_spec
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.record import Record
 from kubectl_sched.scheduler.podgroup_members import explain_podgroup, group_with_cycle
@@ -68,4 +67,4 @@ def group_cycle(
 
 
 def _confined(pod: Pod, key: str, value: str) -> Pod:
-    return replace(pod, spec=replace(pod.spec, node_selector={**(pod.spec.node_selector or {}), key: value}))
+    return with_spec(pod, node_selector={**(pod.spec.node_selector or {}), key: value})

@@ -11,12 +11,7 @@ from kubectl_sched.framework.podgroup_info import Group, root_of
 from kubectl_sched.near_names import near_hint
 from kubectl_sched.queries.explain import Answer, PodExplainer, Question
 from kubectl_sched.record import CachingRecord, Record
-from kubectl_sched.scheduler.podgroup_members import (
-    GENERIC_WORKLOAD,
-    explain_podgroup,
-    info_of,
-    is_member,
-)
+from kubectl_sched.scheduler.podgroup_members import GENERIC_WORKLOAD, explain_podgroup, info_of, is_member
 from kubectl_sched.scheduler.workload_gang import explain_workload
 from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
 from kubectl_sched.sources.discovery.replay_setup import Replay
@@ -116,7 +111,7 @@ def _selected(question: PodGroupQuestion, dump: Dump) -> Sequence[Group]:
         groups = [group for group in groups if group.workload is not None]
     if not question.names:
         pods = (item for item in dump.objects if isinstance(item, Pod))
-        waiting = [pod for pod in pods if not pod.spec.node_name and not pod.has_ended]
+        waiting = [pod for pod in pods if pod.is_pending]
         return [group for group in groups if any(is_member(pod, group) for pod in waiting)]
     if not question.are_workloads:
         known: list[Group] = [*groups, *_inside(question, dump, CompositePodGroup)]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from msgspec.structs import replace
-
+from kubectl_sched.api.meta import with_spec
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.apiserver.namespace_admission import plugins_on
 from kubectl_sched.apiserver.pod_admission import Admission
@@ -55,7 +54,7 @@ def targets(
         members = [
             pod for pod in pods if name in {_group_of(pod), pod.spec.workload_ref and pod.spec.workload_ref.name}
         ]
-        waiting = [pod for pod in members if not pod.spec.node_name and not pod.has_ended]
+        waiting = [pod for pod in members if pod.is_pending]
         if not members:
             raise SchedError(f"there is no pod of a group {name} in namespace {namespace}")
         return list(map(_alone, waiting)), [], []
@@ -95,4 +94,4 @@ def _group_of(pod: Pod) -> str | None:
 
 
 def _alone(pod: Pod) -> Pod:
-    return replace(pod, spec=replace(pod.spec, scheduling_group=None, workload_ref=None))
+    return with_spec(pod, scheduling_group=None, workload_ref=None)

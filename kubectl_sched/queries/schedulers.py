@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
+from kubectl_sched.output import API_VERSION
 from kubectl_sched.sources.discovery.known_schedulers import PRODUCTS, product_pods
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def scheduler_report(schedulers: ClusterSchedulers) -> dict[str, Any]:
     items += (item for name in asked for item in _by_lease(name, asked, schedulers))
     served = {profile["schedulerName"] for item in items if item["serves"] for profile in item["profiles"]}
     return {
-        "apiVersion": "kubectl-sched/v1",
+        "apiVersion": API_VERSION,
         "kind": "Schedulers",
         "items": items,
         "unserved": [

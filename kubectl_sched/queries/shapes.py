@@ -15,7 +15,6 @@ from kubectl_sched.api.pod import Pod, PodSpec, PodStatus
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
 from kubectl_sched.errors import SchedError
 from kubectl_sched.record import Record
-from kubectl_sched.simulation.drain import is_static
 from kubectl_sched.simulation.queue_simulation import owner_of
 
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ class Shape(Record, frozen=True, kw_only=True):
 def parse_shape(text: str, namespace: str) -> Shape:
     """Return the shape that a `--shape` describes: requests alone, and nothing tolerated.
 
-    Raises SchedError for text that is none.
+    Raises SchedError for text that cannot be read.
     """
     requests: dict[str, str | int | float] = {}
     head, equals, rest = text.partition("=")
@@ -86,7 +85,7 @@ def shapes_of(pods: Iterable[Pod]) -> list[Shape]:
     """
     by_owner: dict[Hashable, list[Pod]] = {}
     for pod in pods:
-        if pod.has_ended or pod.metadata.deletion_timestamp is not None or pod.is_daemon or is_static(pod):
+        if pod.has_ended or pod.metadata.deletion_timestamp is not None or pod.is_daemon or pod.is_static:
             continue
         owner = owner_of(pod)
         by_owner.setdefault((pod.namespace, owner or pod.name, owner is None), []).append(pod)

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from kubectl_sched.api.meta import with_spec
 from kubectl_sched.api.pod import Pod
-from kubectl_sched.apiserver.applied_objects import applied
+from kubectl_sched.apiserver.applied_objects import applied, with_made
 from kubectl_sched.apiserver.manifests import Manifests, read_manifests
 from kubectl_sched.apiserver.namespace_admission import check_namespaces, plugins_on, unknown_notes
 from kubectl_sched.apiserver.pod_admission import Admission
@@ -253,9 +254,8 @@ class _Stages:
     def _enqueue(self, materialized: _Materialized, before: Mapping[str, Pod]) -> tuple[Simulation, tuple[str, ...]]:
         """Return the schedulers' queue with the evicted pods and, if asked for, those that are pending."""
         cluster = materialized.cluster
-        keys = {(type(item), item.key) for item in materialized.made}
-        kept = [item for item in cluster.objects if (type(item), item.key) not in keys]
-        nodes, left_out = snapshot_of((*kept, *materialized.made), self._configuration_of(DEFAULT_SCHEDULER_NAME))
+        objects = with_made(cluster.objects, materialized.made)
+        nodes, left_out = snapshot_of(objects, self._configuration_of(DEFAULT_SCHEDULER_NAME))
         simulation = Simulation(SeveralSchedulers(self._configuration_of, nodes), self._question.choices)
         evicted = sets_in_order(cluster.evicted)
         simulation.enqueue(
@@ -308,16 +308,12 @@ class _Stages:
 
 
 def _bound(pod: Pod, node: str) -> Pod:
-    return pod if pod.spec.node_name else replace(pod, spec=replace(pod.spec, node_name=node))
+    return pod if pod.spec.node_name else with_spec(pod, node_name=node)
 
 
 def _pending_besides(materialized: _Materialized) -> list[Pod]:
     """Return the cluster's pending pods that no workload of the question owns."""
-    pending = [
-        pod
-        for pod in materialized.cluster.pods
-        if not pod.spec.node_name and not pod.has_ended and pod.metadata.deletion_timestamp is None
-    ]
+    pending = [pod for pod in materialized.cluster.pods if pod.is_pending and pod.metadata.deletion_timestamp is None]
     names = {pod.metadata.name for pod in pending}
     made = (pod for workload in materialized.workloads for pod in workload.pods)
     own = {pod.key for pod in made if pod.metadata.name in names}

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.framework.amounts import unit_of
-from kubectl_sched.output import write_page
+from kubectl_sched.output import API_VERSION, write_page
 from kubectl_sched.record import plain
 from kubectl_sched.render.data.writers import warn, write_data, write_names
 
@@ -40,7 +40,7 @@ def show_capacity(answer: Answer, display: Display) -> None:
 def capacity_data(answer: Answer) -> dict[str, Any]:
     """Return the Capacity of the contract. Amounts are the scheduler's: cpu in millicores, memory in bytes."""
     return {
-        "apiVersion": "kubectl-sched/v1",
+        "apiVersion": API_VERSION,
         "kind": "Capacity",
         "kubernetesVersion": answer.kubernetes_version,
         "shapes": [_shape(each) for each in answer.shapes],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from kubectl_sched.output import write_page
+from kubectl_sched.output import API_VERSION, write_page
 from kubectl_sched.render.data.writers import warn, write_data, write_names
 from kubectl_sched.render.make_room_sentences import plan_commands, plan_sentence
 
@@ -46,7 +46,7 @@ def plan_data(answer: Answer) -> dict[str, Any]:
     """Return the MakeRoom of the contract."""
     preemption = answer.preemption
     return {
-        "apiVersion": "kubectl-sched/v1",
+        "apiVersion": API_VERSION,
         "kind": "MakeRoom",
         "kubernetesVersion": answer.kubernetes_version,
         "target": _target(answer),

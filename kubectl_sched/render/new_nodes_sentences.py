@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from kubectl_sched.api.core import ZONE
 from kubectl_sched.queries.provisioning.karpenter_replay import CREATED, EXISTING, IMPOSSIBLE, IN_FLIGHT, UNKNOWN
 from kubectl_sched.render.ages import age
 from kubectl_sched.render.table import Column, Table
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 _ANSWERS = {CREATED: "yes", IN_FLIGHT: "not needed", UNKNOWN: "unknown"}
 _NAMES_SHOWN = 3
 _REASONS_SHOWN = 2
-_ZONE = "topology.kubernetes.io/zone"
 
 
 def new_nodes_sentences(found: NewNodes) -> Iterator[str]:
@@ -155,6 +155,6 @@ def _verdict(new_nodes: NewNodes) -> str:
 
 def _zones(found: KarpenterAnswer) -> str:
     zones = next(
-        (each["values"] for each in found.requirements if each["key"] == _ZONE and each["operator"] == "In"), ()
+        (each["values"] for each in found.requirements if each["key"] == ZONE and each["operator"] == "In"), ()
     )
     return f", in {' or '.join(zones)}" if zones else ""

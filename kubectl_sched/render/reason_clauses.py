@@ -9,6 +9,7 @@ import numpy as np
 from kubectl_sched.framework.clauses import OfRequests, Outside, agreeing, counted
 from kubectl_sched.framework.interface import FilterPlugin
 from kubectl_sched.framework.plugin_error_boundary import error_of, is_unknown
+from kubectl_sched.framework.runtime import nominated_ahead
 from kubectl_sched.framework.status import SUCCESS
 from kubectl_sched.render.safe_text import clipped, listed, safe
 
@@ -37,7 +38,7 @@ def clauses(result: ScheduleResult) -> list[str]:
 
 
 def last_first(result: ScheduleResult) -> str:
-    """The same with what leaves no node over first, so that no clause refers to one before it; usage is not told of."""
+    """The same, the clause that leaves no node first, so that no clause refers to one before it; without usage."""
     *before, last = _told(result, ~result.feasible_mask)
     told = (last, *reversed(before))
     counts = [f"{len(rows):,}" for rows, _ in told]
@@ -157,12 +158,9 @@ def _kept_out_otherwise(result: ScheduleResult, row: int) -> str:
 
 def nominated_to(result: ScheduleResult, row: int) -> str:
     """The pods whose nomination to the node counts against this one (addGENominatedPods)."""
-    pod = result.pod
     nominated = result.nodes.nominated.get(result.nodes.names[row], ())
-    counted = [
-        each.key for each in nominated if each.priority >= pod.priority and each.metadata.uid != pod.metadata.uid
-    ]
-    return f"{listed(counted) or 'other pods'}, nominated to the node,"
+    ahead = [each.key for each in nominated_ahead(nominated, result.pod)]
+    return f"{listed(ahead) or 'other pods'}, nominated to the node,"
 
 
 def reasons_against(result: ScheduleResult, rows: Rows) -> str:

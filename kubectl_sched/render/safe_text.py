@@ -28,9 +28,9 @@ def shortened(name: str, length: int) -> str:
     return f"{name[:head]}{_CUT}{name[len(name) - (length - len(_CUT) - head) :]}"
 
 
-def count(number: int, noun: str, plural: str | None = None) -> str:
+def count(number: int, noun: str) -> str:
     """`1 node`, `3 nodes`, `5,000 nodes`."""
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+    return f"{number:,} {noun if number == 1 else noun + 's'}"
 
 
 def listed(names: Sequence[str], most: int = 3) -> str:

@@ -72,7 +72,7 @@ def _shortened(
 
 
 def without_common_prefix(names: Sequence[str], among: Sequence[str] = ()) -> list[str]:
-    """The names with dots for the words that all `among` which they are begin with; what tells two apart is kept."""
+    """The names with dots for the words that all of `among` begin with; what distinguishes two of them is kept."""
     shared = _shared_words(among or names)
     return [f"…{name[shared:]}" for name in names] if shared > 1 else list(names)
 

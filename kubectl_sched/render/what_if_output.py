@@ -6,7 +6,7 @@ from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from kubectl_sched.output import write_page
+from kubectl_sched.output import API_VERSION, write_page
 from kubectl_sched.record import plain
 from kubectl_sched.render.data.writers import warn, write_data, write_names
 from kubectl_sched.render.safe_text import count
@@ -68,7 +68,7 @@ def what_if_data(answer: WhatIfResult, version: str, warnings: Sequence[str]) ->
     simulated = answer.simulated
     per_node = Counter(each.node for each in simulated.placements if each.node is not None)
     return {
-        "apiVersion": "kubectl-sched/v1",
+        "apiVersion": API_VERSION,
         "kind": "WhatIf",
         "kubernetesVersion": version,
         "placements": [_placement(each) for each in simulated.placements],

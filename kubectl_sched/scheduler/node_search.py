@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kubectl_sched.api.core import ZONE
 from kubectl_sched.framework.status import Code
 from kubectl_sched.record import Record
 from kubectl_sched.scheduler.num_feasible_nodes import num_feasible_nodes_to_find
@@ -44,7 +45,7 @@ def _age(nodes: Snapshot, row: int) -> tuple[str, str]:
 
 def zone_key(labels: Labels) -> str:
     """GetZoneKey (k8s.io/component-helpers/node/topology): region and zone, the beta labels before the others."""
-    zone = _first(labels, "failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone")
+    zone = _first(labels, "failure-domain.beta.kubernetes.io/zone", ZONE)
     region = _first(labels, "failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region")
     return f"{region}:\0:{zone}" if region or zone else ""
 

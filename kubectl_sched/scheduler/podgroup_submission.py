@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from kubectl_sched.api.meta import find_condition
 from kubectl_sched.api.scheduling import PodGroup
 from kubectl_sched.framework.status import Code, error, unschedulable
 from kubectl_sched.scheduler.podgroup_result import POD_GROUP_UNSCHEDULABLE, Condition, Member, PodGroupResult
@@ -65,7 +66,7 @@ def failed_before_scheduling(info: PodGroupInfo, version: str, why: str, release
 def written(info: PodGroupInfo, condition: Condition) -> Condition | None:
     """Return the condition, None if the group was scheduled before: that is never taken back."""
     conditions = info.group.status.conditions if isinstance(info.group, PodGroup) else ()
-    existing = next((each for each in conditions if each.type == condition.type), None)
+    existing = find_condition(conditions, condition.type)
     stays = existing is not None and existing.status == "True" and condition.status != "True"
     return None if stays else condition
 

@@ -6,8 +6,8 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 import numpy as np
-from msgspec.structs import replace
 
+from kubectl_sched.api.meta import with_spec
 from kubectl_sched.api.scheduling import PodGroup
 from kubectl_sched.framework.podgroup_info import root_of
 from kubectl_sched.record import Record
@@ -40,7 +40,7 @@ def as_queued(pod: Pod, objects: Objects, configuration: Configuration) -> Pod:
         return pod
     group = objects.get(PodGroup, named.pod_group_name or "", pod.namespace)
     root = root_of(group, objects, of.features) if group is not None else None
-    return pod if root is None else replace(pod, spec=replace(pod.spec, priority=root.spec.priority or 0))
+    return pod if root is None else with_spec(pod, priority=root.spec.priority or 0)
 
 
 class QueueOrder:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from msgspec import structs
 from msgspec.structs import replace
 
+from kubectl_sched.api.meta import with_spec
 from kubectl_sched.framework.cycle_state import CycleState, PluginError
 from kubectl_sched.framework.fit_error import NO_NODES_AVAILABLE, event_note, fit_error
 from kubectl_sched.framework.plugin_error_boundary import (
@@ -50,7 +50,7 @@ def cycle(pod: Pod, nodes: Snapshot, framework: Framework) -> ScheduleResult:
 def begin(pod: Pod, nodes: Snapshot, framework: Framework) -> ScheduleResult:
     """The result of the pod before any plugin was asked."""
     return ScheduleResult(
-        pod=structs.replace(pod, spec=structs.replace(pod.spec, node_name="")),
+        pod=with_spec(pod, node_name=""),
         nodes=nodes,
         outcome=Outcome.UNSCHEDULABLE,
         kubernetes_version=str(framework.handle.version),

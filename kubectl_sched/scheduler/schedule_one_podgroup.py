@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 def schedule_one_podgroup(
-    info: PodGroupInfo, nodes: Snapshot, framework: Framework, *, preempts: bool = True
+    info: PodGroupInfo, nodes: Snapshot, framework: Framework, *, preempts: bool
 ) -> PodGroupResult:
     """Run the cycle for the group: `info.pods` are the members that wait in the queue, in their order."""
     algorithm = Algorithm(info=info.without_deleted(), framework=framework, runs_post_filter=preempts)
@@ -165,7 +165,7 @@ def _found(chosen: PlacementResult | None) -> tuple[GroupAttempt, ...]:
     """The members that found a node."""
     attempts = chosen.attempts if chosen is not None else ()
     return tuple(
-        GroupAttempt(pod=each.pod, node_name=each.node_name, nodes=each.result.nodes, state=each.result.state)
+        GroupAttempt(pod=each.pod, node_name=each.node_name, state=each.result.state)
         for each in attempts
         if each.status.is_success and each.node_name is not None and each.result.state is not None
     )

@@ -1,9 +1,9 @@
 """Judges many equal bound pods, each as if removed from its node. All nodes but that one are judged only once.
 
-Each of them meets the same cluster but for one pod less on one node. So what looks at a node by itself says of all the
-other nodes what it says of the whole cluster, and of the pod's own what it says of that node with one such pod less.
-What looks further (PodTopologySpread, InterPodAffinity) takes the pod off its counts of the whole cluster. Every
-decision equals a cycle from scratch; where that cannot be had so simply (volumes, devices, nominated pods, nodes that
+Each of them meets the same cluster with one pod less on one node. A plugin that looks at each node by itself therefore
+has the same verdict on all other nodes for every pod, and judges the pod's own node with one such pod less. A plugin
+that looks further (PodTopologySpread, InterPodAffinity) takes the pod off its counts of the whole cluster. Every
+decision equals a cycle from scratch; where that is not so simple (volumes, devices, nominated pods, nodes that
 PreFilter chose), there is no BulkReplay and each pod has its whole cycle.
 """
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_sched.api.apimachinery.labels import InvalidSelector, selector_of
+from kubectl_sched.api.core import HOSTNAME
 from kubectl_sched.api.policy import PodDisruptionBudget
 from kubectl_sched.api.storage import PersistentVolume, PersistentVolumeClaim
 from kubectl_sched.apiserver.what_if_size_limits import few
@@ -17,43 +18,35 @@ if TYPE_CHECKING:
     from kubectl_sched.api.pod_volumes import Volume
 
 
-def is_static(pod: Pod) -> bool:
-    """Report whether the kubelet itself runs it, from a file: the API server only holds its mirror."""
-    controller = pod.metadata.controller
-    return pod.metadata.annotations.config_mirror is not None or (controller is not None and controller.kind == "Node")
-
-
 def comes_back(pod: Pod) -> bool:
     """Report whether a controller makes another in its place, on whatever node."""
-    return pod.metadata.controller is not None and not is_static(pod) and not pod.is_daemon
+    return pod.metadata.controller is not None and not pod.is_static and not pod.is_daemon
 
 
 def drain_notes(node: str, pods: Sequence[Pod], objects: Iterable[KubernetesObject]) -> Iterator[str]:
     """Sentences about the pods of a node that block a drain, lose something by it, or do not come back."""
     objects = list(objects)
-    leaving = [pod for pod in pods if not is_static(pod) and not pod.is_daemon and not pod.has_ended]
+    leaving = [pod for pod in pods if not pod.is_static and not pod.is_daemon and not pod.has_ended]
     groups = (
-        ("have no controller, so drain wants --force and they do not come back", [p for p in leaving if _is_bare(p)]),
-        ("are static pods, which stay", [pod for pod in pods if is_static(pod)]),
+        (
+            "have no controller, so drain wants --force and they do not come back",
+            [pod for pod in leaving if pod.metadata.controller is None],
+        ),
+        ("are static pods, which stay", [pod for pod in pods if pod.is_static]),
         (
             "lose an emptyDir, so drain wants --delete-emptydir-data",
             [pod for pod in leaving if any(volume.empty_dir is not None for volume in pod.spec.volumes)],
         ),
-        ("have a volume that is local to the node, so they come back nowhere else", list(_local(leaving, objects))),
+        (
+            "have a volume that is local to the node, so they come back nowhere else",
+            list(filter(with_local_volumes(objects), leaving)),
+        ),
         ("are protected by a PodDisruptionBudget that allows no disruption now", list(_protected(leaving, objects))),
     )
     for what, concerned in groups:
         if concerned:
             names = sorted(pod.key for pod in concerned)
             yield f"draining {node}: pods that {what} ({len(names)}): {few(names)}"
-
-
-def _is_bare(pod: Pod) -> bool:
-    return pod.metadata.controller is None
-
-
-def _local(pods: Sequence[Pod], objects: Iterable[KubernetesObject]) -> Iterator[Pod]:
-    return filter(with_local_volumes(objects), pods)
 
 
 def with_local_volumes(objects: Iterable[KubernetesObject]) -> Callable[[Pod], bool]:
@@ -74,9 +67,7 @@ def with_local_volumes(objects: Iterable[KubernetesObject]) -> Callable[[Pod], b
 def _is_of_one_host(volume: PersistentVolume) -> bool:
     required = volume.spec.node_affinity.required if volume.spec.node_affinity is not None else None
     return required is not None and any(
-        expression.key == "kubernetes.io/hostname"
-        for term in required.node_selector_terms
-        for expression in term.match_expressions
+        expression.key == HOSTNAME for term in required.node_selector_terms for expression in term.match_expressions
     )
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_sched.api.apimachinery.labels import InvalidSelector, selector_of
 from kubectl_sched.api.policy import PodDisruptionBudget
-from kubectl_sched.simulation.drain import is_static, with_local_volumes
+from kubectl_sched.simulation.drain import with_local_volumes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -42,7 +42,7 @@ class EvictionRules:
         controller = pod.metadata.controller
         if pod.metadata.deletion_timestamp is not None:
             return "being deleted already"
-        if is_static(pod) or pod.is_daemon:
+        if pod.is_static or pod.is_daemon:
             return "static or of a DaemonSet"
         if controller is None:
             return "without a controller"

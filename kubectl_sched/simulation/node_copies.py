@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from kubectl_sched.api.apps import DaemonSet
+from kubectl_sched.api.core import HOSTNAME
 from kubectl_sched.api.meta import Condition, ObjectMeta
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.api.resource import ResourceSlice
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.api.pod import PodSpec
 
-HOSTNAME = "kubernetes.io/hostname"
 _TRANSIENT_PREFIXES = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
 _TRANSIENT_KEYS = frozenset({"ToBeDeletedByClusterAutoscaler", "DeletionCandidateOfClusterAutoscaler"})
 

@@ -12,13 +12,16 @@ from kubectl_sched.api.apimachinery.quantity import InvalidQuantity, parse_quant
 from kubectl_sched.api.apimachinery.selector_text import parse_selector
 from kubectl_sched.api.apimachinery.validation import label_key_errors, label_value_errors
 from kubectl_sched.api.component_helpers.taints import (
+    EFFECTS,
     NO_EXECUTE,
-    NO_SCHEDULE,
-    PREFER_NO_SCHEDULE,
+    cordoned,
     find_untolerated_taint,
     tolerates,
+    uncordoned,
+    without_taint,
 )
 from kubectl_sched.api.core import Node, Taint
+from kubectl_sched.api.meta import with_spec
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.api.storage import CSINode
 from kubectl_sched.apiserver.what_if_size_limits import decimal, few, nodes_counted
@@ -26,7 +29,7 @@ from kubectl_sched.controllers.claims_after_deletion import Changes, all_changed
 from kubectl_sched.controllers.daemon_set import runs_on
 from kubectl_sched.errors import SchedError
 from kubectl_sched.near_names import near_hint
-from kubectl_sched.simulation.drain import comes_back, drain_notes, is_static
+from kubectl_sched.simulation.drain import comes_back, drain_notes
 from kubectl_sched.simulation.node_copies import daemon_on, daemon_templates, fresh_copy, slices_of_copy
 from kubectl_sched.snapshot import Objects
 from kubectl_sched.sources.dump.undecoded_values import typed
@@ -38,8 +41,6 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.meta import KubernetesObject
 
-UNSCHEDULABLE = Taint(key="node.kubernetes.io/unschedulable", effect=NO_SCHEDULE)
-_EFFECTS = (NO_SCHEDULE, PREFER_NO_SCHEDULE, NO_EXECUTE)
 _TAINT_FORM = "NODE=KEY[=VALUE]:EFFECT, or NODE=KEY[:EFFECT]-"
 
 
@@ -215,7 +216,7 @@ def _drain(cluster: Cluster, value: str) -> Iterator[str]:
 
 
 def _is_drained(pod: Pod, node: str) -> bool:
-    return pod.spec.node_name == node and not pod.is_daemon and not is_static(pod)
+    return pod.spec.node_name == node and not pod.is_daemon and not pod.is_static
 
 
 def _remove_node(cluster: Cluster, value: str) -> Iterator[str]:
@@ -243,22 +244,6 @@ def _uncordon(cluster: Cluster, value: str) -> tuple[str, ...]:
     return ()
 
 
-def uncordoned(node: Node) -> Node:
-    """As `kubectl uncordon` leaves it, and then the node lifecycle controller."""
-    taints = tuple(taint for taint in node.spec.taints if taint.key != UNSCHEDULABLE.key)
-    return _with_taints(node, taints, unschedulable=False)
-
-
-def cordoned(node: Node) -> Node:
-    """As `kubectl cordon` leaves it, with the taint that the node lifecycle controller then sets."""
-    taints = tuple(taint for taint in node.spec.taints if taint.key != UNSCHEDULABLE.key)
-    return _with_taints(node, (*taints, UNSCHEDULABLE), unschedulable=True)
-
-
-def _with_taints(node: Node, taints: tuple[Taint, ...], *, unschedulable: bool) -> Node:
-    return structs.replace(node, spec=structs.replace(node.spec, taints=taints, unschedulable=unschedulable))
-
-
 def _taint(cluster: Cluster, value: str) -> Iterator[str]:
     where, change = _node_and_change(value, "--taint", _TAINT_FORM)
     for node in cluster.matching(where, "--taint"):
@@ -267,11 +252,10 @@ def _taint(cluster: Cluster, value: str) -> Iterator[str]:
             taints = tuple(each for each in node.spec.taints if each.key != key or effect not in {"", each.effect})
             if taints == node.spec.taints:
                 raise SchedError(f"--taint {value}: {node.name} has no taint {change[:-1]}")
-            cluster.nodes[node.name] = _with_taints(node, taints, unschedulable=node.spec.unschedulable)
+            cluster.nodes[node.name] = with_spec(node, taints=taints)
             continue
         taint = _parsed_taint(change, value)
-        others = (each for each in node.spec.taints if (each.key, each.effect) != (taint.key, taint.effect))
-        cluster.nodes[node.name] = _with_taints(node, (*others, taint), unschedulable=node.spec.unschedulable)
+        cluster.nodes[node.name] = with_spec(node, taints=(*without_taint(node, taint).spec.taints, taint))
         if taint.effect == NO_EXECUTE:
             yield from _evict_from(cluster, node.name, taint)
 
@@ -282,8 +266,8 @@ def _parsed_taint(text: str, value: str) -> Taint:
     if not colon or not key:
         raise SchedError(f"--taint {value}: write {_TAINT_FORM}")
     problems = label_key_errors(key) + label_value_errors(taint_value)
-    if effect not in _EFFECTS:
-        problems.append(f"the effect is one of {', '.join(_EFFECTS)}")
+    if effect not in EFFECTS:
+        problems.append(f"the effect is one of {', '.join(EFFECTS)}")
     if problems:
         raise SchedError(f"--taint {value}: {problems[0]}")
     return Taint(key=key, value=taint_value, effect=effect)
@@ -293,7 +277,7 @@ def _evict_from(cluster: Cluster, node: str, taint: Taint) -> Iterator[str]:
     """Evict what does not tolerate the taint. Static pods tolerate all, and what tolerates it for a time stays."""
 
     def leaves(pod: Pod) -> bool:
-        if pod.spec.node_name != node or is_static(pod) or pod.has_ended:
+        if pod.spec.node_name != node or pod.is_static or pod.has_ended:
             return False
         return find_untolerated_taint((taint,), pod.spec.tolerations) is not None
 

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
+from kubectl_sched.api.component_helpers.taints import cordoned, uncordoned
+from kubectl_sched.api.meta import with_spec
 from kubectl_sched.controllers.claims_after_deletion import recreated
 from kubectl_sched.record import CachingRecord, Record
 from kubectl_sched.scheduler.reserve import after, reserved, reserved_pod, without_nomination
-from kubectl_sched.simulation.node_edits import cordoned, uncordoned
 from kubectl_sched.simulation.queue_simulation import without_pod
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ class Relocation:
 
     def cycle(self, pod: Pod, nodes: Snapshot) -> ScheduleResult:
         """Run the pod's cycle as if it did not preempt."""
-        patient = replace(pod, spec=replace(pod.spec, preemption_policy="Never"))
+        patient = with_spec(pod, preemption_policy="Never")
         return self.scheduler.cycle(patient, nodes, self._profile)
 
     @staticmethod
@@ -130,7 +131,7 @@ class Outcome(CachingRecord, frozen=True, kw_only=True):
 
 
 def carried_out(
-    relocation: Relocation, pods: Sequence[Pod], steps: Sequence[Step], nodes: Snapshot, ahead: Sequence[Pod] = ()
+    relocation: Relocation, pods: Sequence[Pod], steps: Sequence[Step], nodes: Snapshot, ahead: Sequence[Pod]
 ) -> Outcome | None:
     """Carry out the steps, then place the pods; None if a successor or one of the pods does not land as planned.
 

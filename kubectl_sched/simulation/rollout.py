@@ -13,6 +13,7 @@ from msgspec import field
 from msgspec.structs import replace
 
 from kubectl_sched.api.component_helpers.node_affinity import RequiredNodeAffinity
+from kubectl_sched.api.core import HOSTNAME, ZONE
 from kubectl_sched.record import Record
 from kubectl_sched.simulation.placements import QueuedPod
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     Report = Callable[[int, int], None]
 
-_DEFAULTS = ("kubernetes.io/hostname", "topology.kubernetes.io/zone")
+_DEFAULTS = (HOSTNAME, ZONE)
 """Over these kube-scheduler spreads what does not say otherwise."""
 
 
@@ -78,7 +79,7 @@ class RolledOut(Record, frozen=True, kw_only=True):
     """The skew of the pods before and after, by topology key."""
 
 
-def roll_out(simulation: Simulation, plan: Plan, report: Report | None = None) -> RolledOut:
+def roll_out(simulation: Simulation, plan: Plan, report: Report | None) -> RolledOut:
     """Replace the old pods by the new ones; records a placement for each new pod, also where it is interrupted.
 
     `report` is told how many of the new pods have a node and how many there are to be.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kubectl_sched.api.apimachinery.labels import DOES_NOT_EXIST, DOUBLE_EQUALS, EQUALS, EXISTS, IN, NOT_EQUALS, NOT_IN
+from kubectl_sched.api.apimachinery.labels import DOES_NOT_EXIST, EXISTS, HOLDS_VALUE, LACKS_VALUE
 from kubectl_sched.snapshot.growing_column import GrowingColumn
 
 if TYPE_CHECKING:
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot.array_types import Codes, Mask
 
     Identity: TypeAlias = tuple[str, Labels]
-
-_HOLDS_VALUE = frozenset({IN, EQUALS, DOUBLE_EQUALS})
-_LACKS_VALUE = frozenset({NOT_IN, NOT_EQUALS})
 
 
 class Identities:
@@ -53,9 +50,9 @@ class Identities:
     def _meeting(self, identities: Sequence[Identity], size: int, requirement: Requirement) -> Mask:
         growing = self._label(requirement.key)
         column = growing.upto(size, identities)
-        if requirement.operator in _HOLDS_VALUE:
+        if requirement.operator in HOLDS_VALUE:
             return _is_among(column.codes, [growing.code(value) for value in requirement.values])
-        if requirement.operator in _LACKS_VALUE:
+        if requirement.operator in LACKS_VALUE:
             return ~_is_among(column.codes, [growing.code(value) for value in requirement.values])
         if requirement.operator == EXISTS:
             return ~_is_among(column.codes, [growing.code(None)])

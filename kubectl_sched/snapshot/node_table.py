@@ -42,7 +42,6 @@ class NodeTable:
         self.objects = objects
         self._label_columns: dict[str, Column[str | None]] = {}
         self._codes_without: dict[str, int | None] = {}
-        self._codes_of: dict[str, dict[str | None, int]] = {}
         self._ordered_rows: dict[str, tuple[Rows, Rows]] = {}
         self._by_tolerations: dict[Hashable, Any] = {}
         self._found_images: dict[str, ImageState | None] = {}
@@ -194,14 +193,6 @@ class NodeTable:
     def rows_in_domain_of(self, key: str, row: int) -> Rows:
         """The rows whose label has the value that it has on this row, or that lack it if this one does."""
         return self._rows_of(key, int(self.label(key).codes[row]))
-
-    def rows_with(self, key: str, value: str) -> Rows:
-        """The rows whose label has this value."""
-        codes = self._codes_of.get(key)
-        if codes is None:
-            codes = self._codes_of[key] = {value: code for code, value in enumerate(self.label(key).values)}
-        code = codes.get(value)
-        return np.zeros(0, dtype=np.intp) if code is None else self._rows_of(key, code)
 
     def _rows_of(self, key: str, code: int) -> Rows:
         if key not in self._ordered_rows:

@@ -216,7 +216,7 @@ class Snapshot(CachingRecord, frozen=True, kw_only=True):
         )
 
     def with_usage_everywhere(self, pod: Pod, times: int | Integers) -> Snapshot:
-        """As if the pod ran so many times on every node, or on each, as far as requests and the number of pods tell."""
+        """As if the pod ran so many times on every node, or on each: its requests and the number of pods alone."""
         return replace(self, usage=self.usage.plus_everywhere(self.resource_of(pod), times))
 
     def remove(self, *indices: int) -> Snapshot:
@@ -270,7 +270,7 @@ class Snapshot(CachingRecord, frozen=True, kw_only=True):
 
     def add_node(self, node: Node) -> Snapshot:
         """With one more node, empty, as the last row."""
-        return replace(self, table=NodeTable((*self.node_objects, node)), usage=self.usage.with_rows(1))
+        return replace(self, table=NodeTable((*self.node_objects, node)), usage=self.usage.with_empty_row())
 
     def take(self, rows: Rows) -> Snapshot:
         """Only these nodes, in this order, as rows 0, 1, ...; `whole` still gives the cluster they are part of."""

@@ -130,9 +130,9 @@ class Usage:
             )
         )
 
-    def with_rows(self, count: int) -> Usage:
-        """With so many empty nodes more at the end."""
-        more = np.zeros(count, dtype=np.int64)
+    def with_empty_row(self) -> Usage:
+        """With one empty node more at the end."""
+        more = np.zeros(1, dtype=np.int64)
         return Usage(
             Sums(
                 requested={name: np.concatenate([amounts, more]) for name, amounts in self.requested.items()},

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.meta import KubernetesObject
 
 POD_WORDS = frozenset({"pod", "pods", "po"})
-_NODE_WORDS = frozenset({"node", "nodes", "no"})
+NODE_WORDS = frozenset({"node", "nodes", "no"})
 
 WORKLOAD_WORDS = {
     word: kind
@@ -93,11 +93,11 @@ def select(
         selector = parse_selector(selection.label_selector)
         found = [pod for pod in found if selector.matches(pod.metadata.labels)]
     if selection.pending:
-        found = [pod for pod in found if not pod.spec.node_name and not pod.has_ended]
+        found = [pod for pod in found if pod.is_pending]
     return found
 
 
-def about_none(objects: Sequence[KubernetesObject], selection: Selection, *, is_live: bool = False) -> Iterator[str]:
+def about_none(objects: Sequence[KubernetesObject], selection: Selection, *, is_live: bool) -> Iterator[str]:
     """Yield what there is instead if nothing was found. Of a running cluster only what the question needs was read."""
     if not any(isinstance(item, Pod) for item in objects):
         if not is_live:
@@ -124,7 +124,7 @@ def _names(targets: tuple[str, ...]) -> list[tuple[str, str]]:
     """(kind, name) of each target: `web-0`, `pod web-0`, `pods a b`, `a,b`, `pod/web-0`, `deployment/web`."""
     kind = "Pod"
     names = [name for target in targets for name in target.split(",")]
-    if len(names) > 1 and names[0].lower() in _NODE_WORDS:
+    if len(names) > 1 and names[0].lower() in NODE_WORDS:
         raise _is_a_node(names[1])
     if names and "/" not in names[0]:
         word = names[0].lower()
@@ -151,7 +151,7 @@ def _kind_and_name(target: str, kind: str) -> tuple[str, str]:
     word = word.lower().split(".")[0]
     if word in POD_WORDS:
         return "Pod", name
-    if word in _NODE_WORDS:
+    if word in NODE_WORDS:
         raise _is_a_node(name)
     if word not in WORKLOAD_WORDS:
         raise SchedError(f"{target}: {word!r} is no kind whose pods can be explained; name a pod or a workload")

@@ -17,12 +17,16 @@ if TYPE_CHECKING:
     from kubectl_sched.sources.dump.dump import Dump
 
 
+KUBELET_BEGINNINGS = frozenset({"Created", "Pulled", "Pulling", "Started"})
+"""Events of a pod's first seconds: they show whether a scheduler's event is missing because it is old."""
+
+
 def _nothing_missing(_: Pod) -> tuple[str, ...]:
     return ()
 
 
 class Surroundings:
-    """The facts of a dump. `missing_scheduler` says why nobody serves a pod, in no sentences where somebody does.
+    """The facts of a dump. `missing_scheduler` gives sentences on why nobody serves a pod; none if somebody does.
 
     `sees_all_pods` is false where not all of them may be read.
     """
@@ -72,6 +76,10 @@ class Surroundings:
         own = pod.metadata.uid
         mine = [event for event in found if not own or not event.about.uid or event.about.uid == own]
         return sorted(mine, key=lambda event: event.last_seen, reverse=True)
+
+    def scheduled_event(self, pod: Pod) -> Event | None:
+        """The event in which a scheduler says where the pod went, None if there is none."""
+        return next((event for event in self.events(pod) if event.reason == "Scheduled"), None)
 
     def events_of(self, kind: str, namespace: str, name: str) -> list[Event]:
         """The events about another object, the newest first."""

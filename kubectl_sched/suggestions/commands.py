@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from kubectl_sched.api.apimachinery.strategic_merge import difference
 from kubectl_sched.api.apimachinery.validation import subdomain_errors
+from kubectl_sched.api.component_helpers.taints import UNSCHEDULABLE_TAINT
 from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.record import plain
 from kubectl_sched.shell_commands import (
@@ -42,10 +43,6 @@ _FROM_PRIORITY_CLASS = frozenset({"priority", "preemptionPolicy"})
 """The fields that admission fills in from a template's priorityClassName."""
 
 _ADDED_BY_ADMISSION = frozenset({"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"})
-
-UNSCHEDULABLE = "node.kubernetes.io/unschedulable"
-"""The taint of a cordoned node, which the node lifecycle controller takes off again."""
-
 
 _NO_COMMAND = Manual(instruction="there is no command for this: Kubernetes would not accept a name that it needs")
 _KIND = pattern("[A-Z][A-Za-z0-9]{0,62}")
@@ -143,7 +140,7 @@ def _of_node(was: Node, becomes: Node) -> Iterator[Step]:
         if labels.get(key) != value:
             yield label_node(name, key, value, overwrite=key in labels)
     for taint in was.spec.taints:
-        goes_by_itself = taint.key == UNSCHEDULABLE and was.spec.unschedulable
+        goes_by_itself = taint.key == UNSCHEDULABLE_TAINT.key and was.spec.unschedulable
         if taint not in becomes.spec.taints and not goes_by_itself:
             yield remove_taint(name, taint.key, taint.effect)
 
@@ -180,7 +177,7 @@ def _only_adds_tolerations(pod: Pod, spec: dict[str, Any]) -> bool:
     return bool((spec["tolerations"] or [])[: len(present)] == present)
 
 
-def change_spec(pod: Pod, spec: dict[str, Any], *, is_bound: bool = False) -> Step:
+def change_spec(pod: Pod, spec: dict[str, Any], *, is_bound: bool) -> Step:
     """Change the pod's spec by a strategic merge patch, in whatever made the pod.
 
     A bare pod is replaced by a changed copy, since hardly any field of a pod can be changed in place; the copy of one

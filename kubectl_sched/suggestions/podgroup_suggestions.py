@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import structs
 
+from kubectl_sched.api.core import HOSTNAME
+from kubectl_sched.api.meta import with_spec
 from kubectl_sched.api.scheduling import GangSchedulingPolicy, PodGroup
 from kubectl_sched.record import CachingRecord
 from kubectl_sched.scheduler.podgroup_members import explain_podgroup, is_member
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.scheduler.scheduler import Scheduler
-from kubectl_sched.simulation.node_copies import HOSTNAME
 from kubectl_sched.suggestions.remedies.more_nodes import more_like
 from kubectl_sched.suggestions.trial import Trial
 
@@ -62,7 +63,7 @@ class _Trying(CachingRecord, frozen=True, kw_only=True):
         for count in range(min(most, (info.min_count or 0) - 1), 0, -1):
             gang = msgspec.convert({field: count}, GangSchedulingPolicy)
             policy = structs.replace(group.spec.scheduling_policy, gang=gang)
-            smaller = structs.replace(group, spec=structs.replace(group.spec, scheduling_policy=policy))
+            smaller = with_spec(group, scheduling_policy=policy)
             changed = structs.replace(nodes, objects=nodes.objects.with_these(type(smaller), [smaller]))
             found = self._fits(smaller, changed)
             if found is not None:

@@ -18,15 +18,7 @@ from kubectl_sched.framework.interface import DependsOn
 from kubectl_sched.record import CachingRecord
 from kubectl_sched.simulation.bulk_replay import decisive_fields
 from kubectl_sched.simulation.queue_simulation import without_pod
-from kubectl_sched.simulation.relocation import (
-    CORDON,
-    EVICT,
-    UNCORDON,
-    Step,
-    carried_out,
-    with_cordon,
-    without_cordon,
-)
+from kubectl_sched.simulation.relocation import CORDON, EVICT, UNCORDON, Step, carried_out, with_cordon, without_cordon
 from kubectl_sched.suggestions.plan_ties import TiePins
 from kubectl_sched.suggestions.room_candidates import Bounds, MovablePods, closest
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from msgspec import structs
 
+from kubectl_sched.api.meta import with_spec
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.suggestions.change import Promise, distinct
 from kubectl_sched.suggestions.nearest_nodes import by_rejections, has_room_when_empty, rejections
@@ -108,7 +109,7 @@ class _Search:
 
     def _unnamed(self, name: str) -> tuple[Suggestion, ...]:
         """Suggest that the pod name no node, if it names one that is not there."""
-        naming = structs.replace(self._base.pod, spec=structs.replace(self._base.pod.spec, node_name=name))
+        naming = with_spec(self._base.pod, node_name=name)
         once = verified(structs.replace(self._base, pod=naming), unname(name), self._row, frozenset(Promise))
         return (once,) if once is not None else ()
 

@@ -58,7 +58,7 @@ class Decision:
             ungated=(),
         )
 
-    def suggestions(self, explanation: Explanation, node: str | None = None) -> tuple[Suggestion, ...]:
+    def suggestions(self, explanation: Explanation, node: str | None) -> tuple[Suggestion, ...]:
         """Return the changes that would let the pod in, or make it land on a node. It takes as long as some replays."""
         found = explanation.suggestions if node is None else ()
         if not found and self._gated is None:

@@ -10,6 +10,7 @@ from msgspec import structs
 from msgspec.structs import replace
 
 from kubectl_sched.api.component_helpers.resource_names import is_extended_resource_name, is_huge_page_resource_name
+from kubectl_sched.api.meta import with_spec
 from kubectl_sched.errors import SchedError
 from kubectl_sched.framework.toleration_hints import toleration_text
 from kubectl_sched.record import Record
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.affinity import Toleration
     from kubectl_sched.api.containers import Container
-    from kubectl_sched.api.pod import PodSpec
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.snapshot import Snapshot
 
@@ -59,7 +59,7 @@ class Tolerate(Edit, frozen=True, kw_only=True):
         spec = trial.pod.spec
         if self.toleration in spec.tolerations:
             raise SchedError(f"the pod tolerates {_toleration_entry(self.toleration)} already")
-        return _with_spec(trial, structs.replace(spec, tolerations=(*spec.tolerations, self.toleration)))
+        return structs.replace(trial, pod=with_spec(trial.pod, tolerations=(*spec.tolerations, self.toleration)))
 
 
 class Untolerate(Edit, frozen=True, kw_only=True):
@@ -80,7 +80,7 @@ class Untolerate(Edit, frozen=True, kw_only=True):
         if kept == spec.tolerations:
             has = ", ".join(toleration_text(each) for each in spec.tolerations) or "none"
             raise SchedError(f"the pod has no toleration {self.text.removeprefix('tolerate ')[:-1]}; it has {has}")
-        return _with_spec(trial, structs.replace(spec, tolerations=kept))
+        return structs.replace(trial, pod=with_spec(trial.pod, tolerations=kept))
 
 
 class Request(Edit, frozen=True, kw_only=True):
@@ -102,7 +102,7 @@ class Request(Edit, frozen=True, kw_only=True):
         spec = trial.pod.spec
         index = self._container_meant(spec.containers)
         containers = (*spec.containers[:index], self._changed(spec.containers[index]), *spec.containers[index + 1 :])
-        return _with_spec(trial, structs.replace(spec, containers=containers))
+        return structs.replace(trial, pod=with_spec(trial.pod, containers=containers))
 
     def _container_meant(self, containers: tuple[Container, ...]) -> int:
         """The one of that name; else the first that asks for the resource, else the first."""
@@ -164,7 +164,7 @@ class Select(Edit, frozen=True, kw_only=True):
         selector = spec.node_selector or {}
         if self.value is None and self.key not in selector:
             raise SchedError(f"the pod's nodeSelector has no {self.key}")
-        return _with_spec(trial, structs.replace(spec, node_selector=_with(selector, self.key, self.value)))
+        return structs.replace(trial, pod=with_spec(trial.pod, node_selector=_with(selector, self.key, self.value)))
 
 
 class EditNodes(Edit, frozen=True, kw_only=True):
@@ -278,10 +278,6 @@ def _is_of_nodes(edit: Edit) -> bool:
 def texts(edits: Iterable[Edit]) -> list[str]:
     """All of them as a person would type them."""
     return [edit.text for edit in edits]
-
-
-def _with_spec(trial: Trial, spec: PodSpec) -> Trial:
-    return structs.replace(trial, pod=structs.replace(trial.pod, spec=spec))
 
 
 def _with(mapping: dict[str, V], key: str, value: V | None) -> dict[str, V]:

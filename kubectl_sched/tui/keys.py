@@ -22,7 +22,7 @@ class Key(NamedTuple):
 
     key: str
     word: str
-    told: str = ""
+    help: str = ""
 
 
 EXPLORER = (
@@ -109,10 +109,10 @@ def _that_fit(keys: Sequence[Key], width: int, gap: int) -> list[Key]:
     return fitting
 
 
-def help_lines(forms: Sequence[str], width: int, here: Sequence[Key] = ()) -> list[Line]:
+def help_lines(forms: Sequence[str], width: int, here: Sequence[Key]) -> list[Line]:
     """All keys, what the marks mean, and what can be typed into the what-if pane; first the keys of this list."""
     lines: list[Line] = []
-    if any(key.told for key in here):
+    if any(key.help for key in here):
         lines += (line("Keys of this list", Tone.STRONG), *_told(here, width), BLANK)
     lines += (line("Keys of the explorer" if lines else "Keys", Tone.STRONG), *_told((*EXPLORER, *_MOVING), width))
     lines += (BLANK, line("Marks", Tone.STRONG))
@@ -130,6 +130,6 @@ def help_lines(forms: Sequence[str], width: int, here: Sequence[Key] = ()) -> li
 def _told(keys: Sequence[Key], width: int) -> Iterator[Line]:
     """Yield each key with its sentence."""
     for key in keys:
-        first, *more = wrapped(key.told, max(width - 14, 20))
+        first, *more = wrapped(key.help, max(width - 14, 20))
         yield (Span(f"  {padded(key.key, 11)} ", Tone.STRONG), *first)
         yield from ((Span(" " * 14), *rest) for rest in more)

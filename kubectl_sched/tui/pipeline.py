@@ -32,7 +32,7 @@ class Stage(Record, frozen=True, kw_only=True):
 
     name: str
     figure: str
-    told: str
+    text: str
     nodes: Mask | None = None
     tone: Tone = Tone.PLAIN
 
@@ -63,50 +63,50 @@ def _queue(explanation: Explanation) -> Stage:
     place, result = explanation.queue_place, explanation.result
     if place is None:
         if result.current_node:
-            told = f"the pod is bound to {safe(result.current_node)}; it is replayed as if it were pending"
-            return Stage(name=QUEUE, figure="bound", told=told)
-        return Stage(name=QUEUE, figure="-", told="the pod does not wait in the queue")
+            text = f"the pod is bound to {safe(result.current_node)}; it is replayed as if it were pending"
+            return Stage(name=QUEUE, figure="bound", text=text)
+        return Stage(name=QUEUE, figure="-", text="the pod does not wait in the queue")
     ahead = f", {place.higher_priority_ahead:,} of higher priority ahead" if place.higher_priority_ahead else ""
-    told = f"the pod is number {place.position:,} of the {place.length:,} that wait{ahead}"
-    return Stage(name=QUEUE, figure=f"{place.position:,}/{place.length:,}", told=told)
+    text = f"the pod is number {place.position:,} of the {place.length:,} that wait{ahead}"
+    return Stage(name=QUEUE, figure=f"{place.position:,}/{place.length:,}", text=text)
 
 
 def _pre_enqueue(result: ScheduleResult) -> Stage:
     status = result.pre_enqueue
     if status.is_success:
-        return Stage(name=PRE_ENQUEUE, figure="✓", told="no PreEnqueue plugin holds the pod back")
-    told = f"{status.plugin} holds the pod back: {safe(status.message)}"
-    return Stage(name=PRE_ENQUEUE, figure="✗", told=told, tone=Tone.BAD)
+        return Stage(name=PRE_ENQUEUE, figure="✓", text="no PreEnqueue plugin holds the pod back")
+    text = f"{status.plugin} holds the pod back: {safe(status.message)}"
+    return Stage(name=PRE_ENQUEUE, figure="✗", text=text, tone=Tone.BAD)
 
 
 def _filters(result: ScheduleResult) -> Iterator[Stage]:
     total = len(result.nodes)
     steps = {step.name: step for step in funnel(result)}
     if not result.pre_filter.is_success:
-        told = f"{result.pre_filter.plugin or PRE_FILTER} rejects the pod as a whole: {safe(result.pre_filter.message)}"
-        yield Stage(name=PRE_FILTER, figure="0", told=told, tone=Tone.BAD)
+        text = f"{result.pre_filter.plugin or PRE_FILTER} rejects the pod as a whole: {safe(result.pre_filter.message)}"
+        yield Stage(name=PRE_FILTER, figure="0", text=text, tone=Tone.BAD)
         return
     narrowing = next((step for name, step in steps.items() if name.startswith(f"{PRE_FILTER} (")), None)
     if narrowing is None:
         yield Stage(
-            name=PRE_FILTER, figure=f"{total:,}", told=f"PreFilter leaves all {count(total, 'node')} to be filtered"
+            name=PRE_FILTER, figure=f"{total:,}", text=f"PreFilter leaves all {count(total, 'node')} to be filtered"
         )
     else:
         yield Stage(
             name=PRE_FILTER,
             figure=f"{narrowing.after:,}",
-            told=_told(narrowing),
+            text=_text(narrowing),
             nodes=_left_out(result),
             tone=_tone(narrowing),
         )
     for name, step in steps.items():
         if step is not narrowing:
             yield Stage(
-                name=name, figure=f"{step.after:,}", told=_told(step), nodes=_kept_out(result, name), tone=_tone(step)
+                name=name, figure=f"{step.after:,}", text=_text(step), nodes=_kept_out(result, name), tone=_tone(step)
             )
 
 
-def _told(step: Step) -> str:
+def _text(step: Step) -> str:
     here = step.before - step.after
     rest = "" if here == step.alone else f", {here:,} of them still left"
     return (
@@ -143,34 +143,34 @@ def _kept_out(result: ScheduleResult, step: str) -> Mask:
 
 def _scored(result: ScheduleResult) -> Iterator[Stage]:
     skipped = sorted(result.state.skip_score_plugins) if result.state else []
-    told = f"{count(len(result.feasible), 'node')} scored by {count(len(result.scores), 'plugin')}"
-    told += f"; {listed(skipped)} had nothing to say" if skipped else ""
-    yield Stage(name=SCORE, figure=f"{len(result.feasible):,}", told=told, nodes=result.feasible_mask)
+    text = f"{count(len(result.feasible), 'node')} scored by {count(len(result.scores), 'plugin')}"
+    text += f"; {listed(skipped)} had nothing to say" if skipped else ""
+    yield Stage(name=SCORE, figure=f"{len(result.feasible):,}", text=text, nodes=result.feasible_mask)
     best: Mask = np.zeros(len(result.nodes), dtype=np.bool_)
     best[result.feasible[result.totals == result.totals.max()]] = True
     tied = " are tied, and chance decides" if len(result.best) > 1 else " has the most points"
     yield Stage(
-        name=BEST, figure=f"{len(result.best):,}", told=f"{listed(result.best)}{tied}", nodes=best, tone=Tone.GOOD
+        name=BEST, figure=f"{len(result.best):,}", text=f"{listed(result.best)}{tied}", nodes=best, tone=Tone.GOOD
     )
 
 
 def _bind(result: ScheduleResult) -> Stage:
     actions = [f"{each.extension_point} {each.plugin}: {safe(each.action)}" for each in result.binding]
-    return Stage(name=BIND, figure="", told="; ".join(actions) or "nothing is bound")
+    return Stage(name=BIND, figure="", text="; ".join(actions) or "nothing is bound")
 
 
 def _post_filter(result: ScheduleResult) -> Stage:
     found = result.post_filter
     assert found is not None  # noqa: S101 - asked only where there is one
     if found.nominated_node:
-        told = f"preemption would take {count(len(found.victims), 'pod')} off {safe(found.nominated_node)}"
+        text = f"preemption would take {count(len(found.victims), 'pod')} off {safe(found.nominated_node)}"
         rows: Mask = np.zeros(len(result.nodes), dtype=np.bool_)
         for candidate in found.candidates:
             if candidate.node_name in result.nodes.row_of:
                 rows[result.nodes.row_of[candidate.node_name]] = True
-        return Stage(name=POST_FILTER, figure=f"{int(rows.sum()):,}", told=told, nodes=rows, tone=Tone.CHANGED)
+        return Stage(name=POST_FILTER, figure=f"{int(rows.sum()):,}", text=text, nodes=rows, tone=Tone.CHANGED)
     return Stage(
-        name=POST_FILTER, figure="✗", told=f"preemption does not help: {safe(found.status.message) or 'no node'}"
+        name=POST_FILTER, figure="✗", text=f"preemption does not help: {safe(found.status.message) or 'no node'}"
     )
 
 

@@ -10,9 +10,10 @@ from kubectl_sched.api.apimachinery.int64 import parse_int64
 from kubectl_sched.api.apimachinery.quantity import InvalidQuantity, parse_quantity
 from kubectl_sched.api.apimachinery.validation import label_key_errors, label_value_errors
 from kubectl_sched.api.component_helpers.resource_names import PODS, is_scalar_resource_name
-from kubectl_sched.api.component_helpers.taints import NO_EXECUTE, NO_SCHEDULE, PREFER_NO_SCHEDULE
+from kubectl_sched.api.component_helpers.taints import EFFECTS
 from kubectl_sched.errors import SchedError
 from kubectl_sched.record import Record
+from kubectl_sched.sources.pod_selection import NODE_WORDS, POD_WORDS
 from kubectl_sched.suggestions.weight_margins import MAX_WEIGHT, MIN_WEIGHT
 from kubectl_sched.tui.edits import EditNodes, LabelPod, Request, Select, Tolerate, Untolerate, Weigh
 
@@ -33,10 +34,7 @@ FORMS = {
 }
 """The forms of an entry, by its first word. NODE is a name, a pattern or a selector in parentheses."""
 
-_EFFECTS = (NO_SCHEDULE, PREFER_NO_SCHEDULE, NO_EXECUTE)
 _BASIC_RESOURCES = ("cpu", "memory", "ephemeral-storage")
-_NODE_WORDS = frozenset({"node", "nodes", "no"})
-_POD_WORDS = frozenset({"pod", "pods", "po"})
 
 
 class Context(Record, frozen=True, kw_only=True):
@@ -68,8 +66,8 @@ def _tolerate(words: Sequence[str], _: Context) -> list[Edit]:
 def _toleration(word: str) -> Edit:
     pair, _, effect = word.removesuffix("-").partition(":")
     key, equals, value = pair.partition("=")
-    if effect and effect not in _EFFECTS:
-        raise SchedError(f"{word}: the effect is one of {', '.join(_EFFECTS)}")
+    if effect and effect not in EFFECTS:
+        raise SchedError(f"{word}: the effect is one of {', '.join(EFFECTS)}")
     _check_label(key, value, word)
     if word.endswith("-"):
         return Untolerate(key=key, effect=effect)
@@ -105,10 +103,10 @@ def _one_request(word: str, container: str, context: Context) -> Edit:
 
 def _label(words: Sequence[str], context: Context) -> list[Edit]:
     """Of the pod, unless a node is named; kubectl's `label pods NAME` names the pod that is looked at anyway."""
-    if words and words[0] in _NODE_WORDS:
+    if words and words[0] in NODE_WORDS:
         where, changes = _nodes_and_changes(words[1:], context)
-        return [EditNodes(verb="label", nodes=where, change=_checked_pair(word, "label")) for word in changes]
-    if words and words[0] in _POD_WORDS:
+        return [EditNodes(verb="label", nodes=where, change=_checked_label(word)) for word in changes]
+    if words and words[0] in POD_WORDS:
         words = words[1:] if len(words) < 2 or _is_change(words[1]) else words[2:]
     return [LabelPod(key=key, value=value) for key, value in (_key_and_value(word, "label") for word in words)]
 
@@ -118,21 +116,21 @@ def _select(words: Sequence[str], _: Context) -> list[Edit]:
 
 
 def _taint(words: Sequence[str], context: Context) -> list[Edit]:
-    if words and words[0] in _NODE_WORDS:
+    if words and words[0] in NODE_WORDS:
         words = words[1:]
     where, changes = _nodes_and_changes(words, context)
     for word in changes:
         pair, _, effect = word.removesuffix("-").partition(":")
         key, _, value = pair.partition("=")
         _check_label(key, value, word)
-        if effect not in _EFFECTS and not (word.endswith("-") and not effect):
-            raise SchedError(f"{word}: the effect is one of {', '.join(_EFFECTS)}")
+        if effect not in EFFECTS and not (word.endswith("-") and not effect):
+            raise SchedError(f"{word}: the effect is one of {', '.join(EFFECTS)}")
     return [EditNodes(verb="taint", nodes=where, change=word) for word in changes]
 
 
 def _of_nodes(verb: str) -> Callable[[Sequence[str], Context], list[Edit]]:
     def read(words: Sequence[str], context: Context) -> list[Edit]:
-        if words and words[0] in _NODE_WORDS:
+        if words and words[0] in NODE_WORDS:
             words = words[1:]
         return [EditNodes(verb=verb, nodes=word) for word in words or [context.node]]
 
@@ -171,8 +169,8 @@ def _is_change(word: str) -> bool:
     return not word.startswith("(") and ("=" in word or ":" in word or word.endswith("-"))
 
 
-def _checked_pair(word: str, verb: str) -> str:
-    _key_and_value(word, verb)
+def _checked_label(word: str) -> str:
+    _key_and_value(word, "label")
     return word
 
 

@@ -39,7 +39,7 @@ PARTS = {
     "triage": r"triage|pending_cause|group_(lines|screen|sentences|table)|filtered_page|trial_screen|for_all",
     "capacity": r"(cli|queries)/capacity|capacity_(markdown|text|output|sentences|view)|pod_capacity|queries/shapes",
     "what wakes a waiting pod: queueing hints by plugin": r"queueing_hints/",
-    "the library": r"^library\.py",
+    "the library": r"^library",
     "recordings": r"watch_recordings",
 }
 """The parts that came later, by the paths of their modules; the first that matches counts."""

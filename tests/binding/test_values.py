@@ -90,7 +90,7 @@ class TestReport:
         assert report is not None
         assert report.condition is not None
         assert (report.condition.reason, report.nominated) == ("Unschedulable", "")
-        assert report.told.note == report.condition.message
+        assert report.event.note == report.condition.message
 
     def test_a_binding_cycle_that_failed_is_a_schedulers_error_with_the_plugins_text(self) -> None:
         failed = Failed(status=Status(Code.ERROR, ('running PreBind plugin "VolumeBinding": late',)))

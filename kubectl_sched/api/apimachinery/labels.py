@@ -38,15 +38,15 @@ NOT_EQUALS: Final = "!="
 GREATER_THAN: Final = "gt"
 LESS_THAN: Final = "lt"
 
-_HOLDS_VALUE: Final = frozenset({IN, EQUALS, DOUBLE_EQUALS})
-_LACKS_VALUE: Final = frozenset({NOT_IN, NOT_EQUALS})
+HOLDS_VALUE: Final = frozenset({IN, EQUALS, DOUBLE_EQUALS})
+LACKS_VALUE: Final = frozenset({NOT_IN, NOT_EQUALS})
 _EXACT: Final = frozenset({EQUALS, DOUBLE_EQUALS, NOT_EQUALS})
 _PRESENCE: Final = frozenset({EXISTS, DOES_NOT_EXIST})
 _COMPARISON: Final = frozenset({GREATER_THAN, LESS_THAN})
 _SUPPORTED: Final = (
     IN, NOT_IN, EQUALS, DOUBLE_EQUALS, NOT_EQUALS, GREATER_THAN, LESS_THAN, EXISTS, DOES_NOT_EXIST,
 )  # fmt: skip
-_OF_LABEL_SELECTOR: Final = {"In": IN, "NotIn": NOT_IN, "Exists": EXISTS, "DoesNotExist": DOES_NOT_EXIST}
+OF_LABEL_SELECTOR: Final = {"In": IN, "NotIn": NOT_IN, "Exists": EXISTS, "DoesNotExist": DOES_NOT_EXIST}
 _SIGNS: Final = {IN: " in ", NOT_IN: " notin ", GREATER_THAN: ">", LESS_THAN: "<"}
 _SCANNED_AT_MOST: Final = 8
 
@@ -74,9 +74,9 @@ class Requirement(msgspec.Struct, frozen=True):
     def matches(self, labels: Mapping[str, str]) -> bool:
         """Report whether labels meet the condition (Requirement.Matches)."""
         value = labels.get(self.key)
-        if self.operator in _HOLDS_VALUE:
+        if self.operator in HOLDS_VALUE:
             return value is not None and value in self._lookup
-        if self.operator in _LACKS_VALUE:
+        if self.operator in LACKS_VALUE:
             return value is None or value not in self._lookup
         if self.operator in _PRESENCE:
             return (value is not None) == (self.operator == EXISTS)
@@ -188,7 +188,7 @@ def _selector_of(
 ) -> Selector:
     requirements = [requirement(key, EQUALS, (value,)) for key, value in match_labels]
     for expression in match_expressions:
-        operator = _OF_LABEL_SELECTOR.get(expression.operator)
+        operator = OF_LABEL_SELECTOR.get(expression.operator)
         if operator is None:
             raise InvalidSelector(f"{quoted(expression.operator)} is not a valid label selector operator")
         requirements.append(requirement(expression.key, operator, expression.values))

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from msgspec.structs import replace
 
 from kubectl_sched.api.affinity import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
+from kubectl_sched.api.core import ZONE
 from kubectl_sched.api.storage import CSIPersistentVolumeSource, PersistentVolumeSpec, VolumeNodeAffinity
 
 if TYPE_CHECKING:
     from kubectl_sched.api.pod_volumes import AzureDisk, Volume
     from kubectl_sched.api.storage import PersistentVolume
 
-_ZONE: Final = "topology.kubernetes.io/zone"
 _REGION: Final = "topology.kubernetes.io/region"
 _BETA_ZONE: Final = "failure-domain.beta.kubernetes.io/zone"
 _BETA_REGION: Final = "failure-domain.beta.kubernetes.io/region"
@@ -93,7 +93,7 @@ def translated(volume: PersistentVolume, plugin: InTreePlugin) -> PersistentVolu
     spec = volume.spec
     if spec.gce_persistent_disk is not None:
         labels = volume.metadata.labels
-        handle = _gce_handle(spec.gce_persistent_disk.pd_name, labels.get(_BETA_ZONE) or labels.get(_ZONE, ""))
+        handle = _gce_handle(spec.gce_persistent_disk.pd_name, labels.get(_BETA_ZONE) or labels.get(ZONE, ""))
     else:
         handle = _handle(spec)
     affinity = _translated_affinity(volume, plugin.topology_key) if plugin.topology_key else spec.node_affinity
@@ -186,11 +186,11 @@ def _topology_labels(volume: PersistentVolume, terms: tuple[NodeSelectorTerm, ..
     """The zone and region labels that a volume uses: those of today or the beta ones (getTopologyLabel)."""
     in_terms = {requirement.key for term in terms for requirement in term.match_expressions}
     for keys in (in_terms, volume.metadata.labels.keys()):
-        if _ZONE in keys:
+        if ZONE in keys:
             break
         if _BETA_ZONE in keys:
             return _BETA_ZONE, _BETA_REGION
-    return _ZONE, _REGION
+    return ZONE, _REGION
 
 
 def _has_values(terms: tuple[NodeSelectorTerm, ...], key: str) -> bool:

@@ -27,6 +27,7 @@ from kubectl_sched.api.apimachinery.labels import (
     selector_from_set,
 )
 from kubectl_sched.api.apimachinery.validation import aggregate, invalid, not_supported
+from kubectl_sched.api.meta import with_spec
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -196,4 +197,4 @@ def _parse_term(term: affinity.NodeSelectorTerm, path: str) -> Term:
 def with_node_affinity(pod: api.Pod, node_affinity: affinity.NodeAffinity) -> api.Pod:
     """The pod with another node affinity."""
     changed = replace(pod.spec.affinity or Affinity(), node_affinity=node_affinity)
-    return replace(pod, spec=replace(pod.spec, affinity=changed))
+    return with_spec(pod, affinity=changed)

@@ -1,4 +1,4 @@
-"""Kinds of resources, told by their names.
+"""Kinds of resources, recognized by their names.
 
 Answers to pkg/apis/core/v1/helper/helpers.go, IsScalarResourceName and IsDRAExtendedResourceName of
 pkg/scheduler/util/utils.go, and k8s.io/component-helpers/resource/helpers.go.
@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Final
 
 from kubectl_sched.api.apimachinery.validation import label_key_errors
+from kubectl_sched.api.resource import DEVICE_CLASS_RESOURCE_PREFIX
 
 CPU: Final = "cpu"
 MEMORY: Final = "memory"
@@ -20,12 +21,11 @@ _NATIVE: Final = "kubernetes.io/"
 _REQUESTS: Final = "requests."
 _HUGE_PAGES: Final = "hugepages-"
 _ATTACHABLE_VOLUMES: Final = "attachable-volumes-"
-_DEVICE_CLASS: Final = "deviceclass.resource.kubernetes.io/"
 
 
 @lru_cache(maxsize=1 << 12)
 def is_extended_resource_name(name: str) -> bool:
-    """Report whether a name such as `nvidia.com/gpu` is of somebody else than Kubernetes (IsExtendedResourceName)."""
+    """Report whether a resource, such as `nvidia.com/gpu`, is not of Kubernetes itself (IsExtendedResourceName)."""
     if "/" not in name or _NATIVE in name or name.startswith(_REQUESTS):
         return False
     return not label_key_errors(_REQUESTS + name)
@@ -49,7 +49,7 @@ def is_scalar_resource_name(name: str) -> bool:
 
 def is_dra_extended_resource_name(name: str) -> bool:
     """Report whether devices may back a resource, by its name (IsDRAExtendedResourceName)."""
-    return is_extended_resource_name(name) or name.startswith(_DEVICE_CLASS)
+    return is_extended_resource_name(name) or name.startswith(DEVICE_CLASS_RESOURCE_PREFIX)
 
 
 def is_supported_pod_level_resource(name: str) -> bool:

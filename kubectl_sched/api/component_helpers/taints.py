@@ -11,19 +11,25 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_sched.api.apimachinery.int64 import parse_int64
 from kubectl_sched.api.apimachinery.validation import is_decimal_integer
+from kubectl_sched.api.core import Taint
+from kubectl_sched.api.meta import with_spec
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from kubectl_sched.api.affinity import Toleration
-    from kubectl_sched.api.core import Taint
+    from kubectl_sched.api.core import Node
     from kubectl_sched.api.resource import DeviceTaint, DeviceToleration
 
 NO_SCHEDULE: Final = "NoSchedule"
 PREFER_NO_SCHEDULE: Final = "PreferNoSchedule"
 NO_EXECUTE: Final = "NoExecute"
+EFFECTS: Final = (NO_SCHEDULE, PREFER_NO_SCHEDULE, NO_EXECUTE)
 DO_NOT_SCHEDULE: Final = frozenset({NO_SCHEDULE, NO_EXECUTE})
 """The effects that keep a pod off a node (DoNotScheduleTaintsFilterFunc)."""
+
+UNSCHEDULABLE_TAINT: Final = Taint(key="node.kubernetes.io/unschedulable", effect=NO_SCHEDULE)
+"""The taint of a cordoned node, which the node lifecycle controller sets and takes off again."""
 
 
 def tolerates(
@@ -44,7 +50,7 @@ def tolerates(
     return comparison and toleration.operator in {"Lt", "Gt"} and _compares(toleration, taint)
 
 
-def tolerated(taint: Taint, tolerations: Iterable[Toleration], *, comparison: bool = False) -> bool:
+def tolerated(taint: Taint, tolerations: Iterable[Toleration], *, comparison: bool) -> bool:
     """Report whether any toleration tolerates a taint (TolerationsTolerateTaint)."""
     return any(tolerates(toleration, taint, comparison=comparison) for toleration in tolerations)
 
@@ -82,3 +88,21 @@ def _compares(toleration: Toleration | DeviceToleration, taint: Taint | DeviceTa
     if bound is None or number is None:
         return False
     return number < bound if toleration.operator == "Lt" else number > bound
+
+
+def without_taint(node: Node, taint: Taint) -> Node:
+    """The node as `kubectl taint` leaves it that takes a taint off: by key and effect."""
+    kept = tuple(each for each in node.spec.taints if (each.key, each.effect) != (taint.key, taint.effect))
+    return with_spec(node, taints=kept)
+
+
+def uncordoned(node: Node) -> Node:
+    """The node as `kubectl uncordon` and then the node lifecycle controller leave it."""
+    taints = tuple(each for each in node.spec.taints if each.key != UNSCHEDULABLE_TAINT.key)
+    return with_spec(node, taints=taints, unschedulable=False)
+
+
+def cordoned(node: Node) -> Node:
+    """The node as `kubectl cordon` and then the node lifecycle controller leave it."""
+    taints = (*uncordoned(node).spec.taints, UNSCHEDULABLE_TAINT)
+    return with_spec(node, taints=taints, unschedulable=True)

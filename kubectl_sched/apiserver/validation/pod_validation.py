@@ -79,7 +79,7 @@ def check_label_keys(pod: Pod) -> None:
     refuse(pod, [*doubled_label_key_problems(pod.spec.topology_spread_constraints)])
 
 
-def validate(pod: Pod, *, comparison: bool = False) -> None:
+def validate(pod: Pod, *, comparison: bool) -> None:
     """Raises RefusedError with all that is wrong, each with its field path; all amounts are quantities.
 
     `comparison` is the feature TaintTolerationComparisonOperators.

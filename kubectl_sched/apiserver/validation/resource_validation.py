@@ -54,7 +54,7 @@ _NATIVE: Final = "kubernetes.io/"
 
 
 def container_resource_problems(
-    resources: ResourceRequirements, path: str, pod_claims: Collection[str] = ()
+    resources: ResourceRequirements, path: str, pod_claims: Collection[str]
 ) -> Iterator[str]:
     """Yield the errors of a container's requests, limits and claims; `pod_claims` names the pod's claims."""
     yield from _requirements(resources, path, _container_name)

@@ -17,15 +17,7 @@ from kubectl_sched.api.apimachinery.validation import (
     subdomain_errors,
     text_problems,
 )
-from kubectl_sched.api.apps import (
-    CronJob,
-    DaemonSet,
-    Deployment,
-    Job,
-    ReplicaSet,
-    ReplicationController,
-    StatefulSet,
-)
+from kubectl_sched.api.apps import CronJob, DaemonSet, Deployment, Job, ReplicaSet, ReplicationController, StatefulSet
 from kubectl_sched.api.meta import LabelSelector
 from kubectl_sched.apiserver.refused_manifest import refuse
 from kubectl_sched.apiserver.validation.strategy_validation import not_negative, strategy_problems

@@ -55,7 +55,7 @@ _PREEMPTED: Final = "preempted"
 
 
 class Binder:
-    """`bind` and `report` return at once; what comes of them is told with `tell`. One thread calls them.
+    """`bind` and `report` return at once and send their outcomes with `tell`. One thread calls them.
 
     What is written about one pod is written in the order of the calls: a rejection that is written late must not stand
     in the status of a pod that has its node.
@@ -98,7 +98,7 @@ class Binder:
             self._write(pod.metadata.uid, f"pod {pod.key}", partial(self._told, of, request))
 
     def let_go(self, uid: str) -> bool:
-        """The pod waits in Permit no longer; False if it has just been preempted, which is told the loop."""
+        """End the pod's wait in Permit; False if it has just been preempted, of which the loop gets a message."""
         held = self._held.get(uid)
         lets_go = held is None or held.finish()
         self._held.pop(uid, None)

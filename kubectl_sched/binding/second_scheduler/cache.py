@@ -1,4 +1,4 @@
-"""The cluster as the watches tell of it and as our own decisions have already changed it (pkg/scheduler/backend/cache).
+"""The cluster as the watches show it, with what our own decisions have changed (pkg/scheduler/backend/cache).
 
 The scheduling loop is its only caller. A pod that we have decided about is assumed on its node until the watch shows it
 there, is deleted, or its binding has failed; no assumption ends by time alone, since a watch may be late by any time.
@@ -10,11 +10,11 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
-from msgspec import structs
 from msgspec.structs import replace
 
 from kubectl_sched.api.apimachinery.quantity import InvalidQuantity
 from kubectl_sched.api.core import Node
+from kubectl_sched.api.meta import with_spec
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.binding.second_scheduler.reservations import Reservations
 from kubectl_sched.binding.second_scheduler.scheduling_fields import for_scheduling, is_shown, with_labels
@@ -83,14 +83,14 @@ class Cache:
     # What the watches tell
 
     def replace(self, kind: type[KubernetesObject], objects: Iterable[KubernetesObject]) -> list[Delta]:
-        """These are all objects of the kind; gives what differs from what was known."""
+        """Replace all known objects of the kind; return what has changed."""
         present = {item.key: item for item in objects}
         gone = [item for key, item in self._stored[kind].items() if key not in present]
         deltas = [delta for item in gone if (delta := self.change(item, gone=True))]
         return deltas + [delta for item in present.values() if (delta := self.change(item, gone=False))]
 
     def change(self, item: KubernetesObject, *, gone: bool) -> Delta | None:
-        """One object has come, has changed or is gone; None if nothing is new."""
+        """Take in one object that was added, changed or deleted; None if that is nothing new."""
         stored = self._stored[type(item)]
         old = stored.get(item.key)
         if gone and old is None:
@@ -176,7 +176,7 @@ class Cache:
 
     def assume(self, pod: Pod, node: str, objects: Sequence[KubernetesObject] = ()) -> None:
         """Take the pod for bound to the node, and the objects for what its Reserve makes of them."""
-        self._assumed[pod.key] = structs.replace(pod, spec=structs.replace(pod.spec, node_name=node))
+        self._assumed[pod.key] = with_spec(pod, node_name=node)
         self._stale_pods.add(pod.key)
         self._sort_out(pod.key)
         self._reservations.reserve(pod.metadata.uid, objects)
@@ -245,7 +245,7 @@ class Cache:
         return {"nodes": len(self._stored[Node]), "pods": len(self._placed), "assumed_pods": len(self._assumed)}
 
     def snapshot(self, nominated: Mapping[str, tuple[Pod, ...]]) -> Snapshot:
-        """The cluster with everything that has been told until now, and with these nominations.
+        """Return the cluster with every change delivered so far, and with these nominations.
 
         Its pending pods are those that name a group: plugins ask for no others, and there may be thousands.
         """

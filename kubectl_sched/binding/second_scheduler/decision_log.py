@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from kubectl_sched.output import safe, write_error, write_json
+from kubectl_sched.output import API_VERSION, safe, write_error, write_json
 
 if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
@@ -75,7 +75,7 @@ class DecisionLog:
 
 def _json(pod: Pod, outcome: str, node: str | None, message: str) -> bytes:
     decision = {
-        "apiVersion": "kubectl-sched/v1",
+        "apiVersion": API_VERSION,
         "kind": "Decision",
         "pod": {"namespace": pod.namespace, "name": pod.name, "uid": pod.metadata.uid},
         "schedulerName": pod.spec.scheduler_name,

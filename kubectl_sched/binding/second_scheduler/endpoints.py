@@ -8,7 +8,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 
 from kubectl_sched.binding.second_scheduler.settings import address
-from kubectl_sched.errors import SchedError
+from kubectl_sched.errors import SchedError, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -49,7 +49,7 @@ class EndpointServer:
         try:
             self._server = _server_class(host)((host, port), Handler)
         except OSError as error:
-            raise SchedError(f"--listen {listen}: {(error.strerror or str(error)).lower()}") from None
+            raise SchedError(f"--listen {listen}: {words_of(error)}") from None
         self._thread = threading.Thread(target=self._server.serve_forever, name="serving", daemon=True)
         self._thread.start()
 

@@ -24,6 +24,7 @@ from kubectl_sched.binding.second_scheduler.leader_fence import FencedServer
 from kubectl_sched.binding.second_scheduler.loop_messages import Led, Stop
 from kubectl_sched.binding.second_scheduler.loop_thread import run_in_thread
 from kubectl_sched.binding.second_scheduler.metrics import Metrics
+from kubectl_sched.binding.second_scheduler.pod_attempts import PodAttempts
 from kubectl_sched.binding.second_scheduler.podgroups.membership import Membership
 from kubectl_sched.binding.second_scheduler.podgroups.podgroup_attempts import PodGroupAttempts
 from kubectl_sched.binding.second_scheduler.podgroups.waiting_gangs import WaitingGangs
@@ -126,13 +127,11 @@ class _Program:
             self._tell,
             may_preempt=options.preempt,
         )
-        self._scheduling_loop = SchedulingLoop(frameworks, cache, queue, self._binder, self._metrics, log)
-        if has_group_cycles(configuration):
-            self._scheduling_loop.groups = PodGroupAttempts(
-                scheduler, membership, cache, queue, may_preempt=options.preempt
-            )
+        pods = PodAttempts(frameworks, cache, queue, self._binder, self._metrics, log)
         if configuration.release.gangs_are_of_workloads:
-            self._scheduling_loop.gangs = WaitingGangs(cache, queue, self._binder)
+            pods.gangs = WaitingGangs(cache, queue, self._binder)
+        groups = PodGroupAttempts(scheduler, membership, cache, queue, may_preempt=options.preempt)
+        self._scheduling_loop = SchedulingLoop(pods, groups if has_group_cycles(configuration) else None)
         if election is not None:
             # Half of what is left for renewing, so that a request that hangs leaves time for another.
             asking = Server(replace(endpoint, timeout=election.terms.renew_deadline / 2), attempts=1)

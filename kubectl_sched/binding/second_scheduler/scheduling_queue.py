@@ -182,7 +182,7 @@ class SchedulingQueue:
     # Questions and answers of the scheduling loop
 
     def pop(self) -> Queued | None:
-        """Take out the next pod or group, which is in flight from now on; None if nobody is due."""
+        """Take out the next pod or group, which is in flight from now on; None if nothing is due."""
         queued = self._heaps.pop_active()
         if queued is None and self._backoff.is_popped_early:
             queued = self._heaps.pop_backoff()
@@ -237,8 +237,8 @@ class SchedulingQueue:
     ) -> None:
         """Take back the pod in flight, which these plugins rejected; without any plugin the attempt failed.
 
-        `by_backoff` tries it again after its backoff, whatever has happened meanwhile, as a member of a group; where
-        nothing else waits, once anything has changed. (kube-scheduler 1.36 takes it at once, again and again.)
+        `by_backoff`, for a member of a group, tries it again after its backoff, whatever has happened since. If nothing
+        else waits, it is tried once anything has changed. (kube-scheduler 1.36 takes it at once, again and again.)
         """
         if not self._comes_back(queued, plugins, now, pending):
             return
@@ -254,7 +254,7 @@ class SchedulingQueue:
         self._in_flight.end(queued.key)
         self._requeue(queued, strategy, now, "ScheduleAttemptFailure")
 
-    def _comes_back(self, queued: QueuedPod, plugins: Iterable[str], now: float, pending: Iterable[str] = ()) -> bool:
+    def _comes_back(self, queued: QueuedPod, plugins: Iterable[str], now: float, pending: Iterable[str]) -> bool:
         """Note how the attempt of the pod in flight ended; False if it is no longer ours."""
         if not self._lands(queued):
             return False
@@ -269,7 +269,7 @@ class SchedulingQueue:
     ) -> None:
         """Take back what is left of the group in flight: its members that were rejected (AddAttemptedPodGroupIfNeeded).
 
-        A group that fits has those that it could not take tried again at once, in its old turn.
+        If the group fits, its members without a node are tried again at once, in its old turn.
         """
         group.members = {}
         for queued, plugins, pending in rejected:

@@ -1,6 +1,6 @@
 """Sources of names for completion: the dumps on the line, else the cluster, which is given little time.
 
-Only names are read, and what says of a pod or node what it is; nothing of it is kept.
+Only names are read, and the fields that a candidate is described by; nothing is kept.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ def _to_bind(given: Mapping[str, Any], incomplete: str) -> Iterable[Candidate]:
     if len(before) > 1 or (before and before[0].lower() not in POD_WORDS):
         return ()
     word, slash, _ = incomplete.partition("/")
-    pending = [each for each in source_of(given).names("Pod") if each.about == "pending"]
+    pending = _pending(given)
     if slash:
         return _prefixed(f"{word}/", pending)
     return pending if before else (Candidate("pod", ""), *pending)
@@ -92,7 +92,11 @@ def _wanting_room(given: Mapping[str, Any], incomplete: str) -> Iterable[Candida
     """Pending pods and workloads for `--make-room`."""
     if _workload(incomplete):
         return _placed(given, incomplete)
-    return _prefixed("pod/", [each for each in source_of(given).names("Pod") if each.about == "pending"])
+    return _prefixed("pod/", _pending(given))
+
+
+def _pending(given: Mapping[str, Any]) -> list[Candidate]:
+    return [each for each in source_of(given).names("Pod") if each.about == "pending"]
 
 
 def _nodes(given: Mapping[str, Any], _: str) -> Iterable[Candidate]:

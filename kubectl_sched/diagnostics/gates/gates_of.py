@@ -41,10 +41,10 @@ class Gates:
         found = (each for each in self._all if isinstance(each, GateHolder))
         return {(type(each), each.name if type(each) in QUEUES else each.key): each for each in found}
 
-    def of(self, held: KubernetesObject, *, is_served: bool = True) -> tuple[Gate, ...]:
+    def of(self, held: KubernetesObject, *, is_served: bool) -> tuple[Gate, ...]:
         """Return a value for each gate, the same owner's with the same statements.
 
-        One without a gate is held by whom it names if nobody serves it, as it is another scheduler's.
+        An object without a gate that nobody serves is held by the controllers that it names.
         """
         gates = [gate.name for gate in held.spec.scheduling_gates[:_MOST]] if isinstance(held, Pod) else [None]
         kueue = self._of_kueue(held) if self._is_of_kueue(held) else None
@@ -89,6 +89,5 @@ class Gates:
 
 def since(held: KubernetesObject) -> str | None:
     """Return the time since which a pod is known to be gated, else that of its creation."""
-    conditions = held.status.conditions if isinstance(held, Pod) else ()
-    gated = next((each for each in conditions if each.type == "PodScheduled"), None)
+    gated = held.condition("PodScheduled") if isinstance(held, Pod) else None
     return gated.last_transition_time if gated is not None else held.metadata.creation_timestamp

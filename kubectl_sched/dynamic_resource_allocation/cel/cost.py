@@ -7,14 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
-from kubectl_sched.dynamic_resource_allocation.cel.values import (
-    CIDR,
-    IP,
-    CelError,
-    Value,
-    from_key,
-    size_of,
-)
+from kubectl_sched.dynamic_resource_allocation.cel.values import CIDR, IP, CelError, Value, from_key, size_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -205,7 +205,7 @@ class _Reader:
 
     def _method(self, target: Node, name: str) -> Node:
         at = self._advance().at
-        args = self._arguments(")")
+        args = self._arguments()
         if isinstance(target, Ident) and target.name == "cel" and name == "bind" and len(args) == 3:
             return Bind(at, self._variable(args[0]), args[1], args[2])
         if name in {"optMap", "optFlatMap"} and len(args) == 2:
@@ -221,11 +221,11 @@ class _Reader:
             raise self.wrong("argument must be a simple name", node.at)
         return node.name
 
-    def _arguments(self, end: str) -> list[Node]:
+    def _arguments(self) -> list[Node]:
         args: list[Node] = []
-        while not self._skip(end):
+        while not self._skip(")"):
             args.append(self.conditional())
-            if not self._sees(end):
+            if not self._sees(")"):
                 self._expect(",")
         return args
 
@@ -271,7 +271,7 @@ class _Reader:
         if not self._sees("("):
             return Ident(token.at, token.text)
         at = self._advance().at
-        args = self._arguments(")")
+        args = self._arguments()
         if token.text == "has" and len(args) == 1:
             tested = args[0]
             if not isinstance(tested, Select):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from kubectl_sched.api.core import ZONE
 from kubectl_sched.record import CachingRecord
 
 if TYPE_CHECKING:
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from kubectl_sched.node_provisioning.cluster_autoscaler.status_config_map import GroupStatus
 
 _OF_KARPENTER = "karpenter.sh/nodepool"
-_ZONE = "topology.kubernetes.io/zone"
 _EKSCTL_CLUSTER = "alpha.eksctl.io/cluster-name"
 _SCALE_SET = "/virtualmachinescalesets/"
 _UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
@@ -46,7 +46,7 @@ class _Membership(NamedTuple):
 
 
 def node_groups(
-    nodes: Iterable[Node], templates: Iterable[Node], statuses: Iterable[GroupStatus], label: str | None = None
+    nodes: Iterable[Node], templates: Iterable[Node], statuses: Iterable[GroupStatus], label: str | None
 ) -> tuple[NodeGroup, ...]:
     """Return the groups of the nodes and of the status, by name.
 
@@ -104,7 +104,7 @@ def _matching(text: str) -> Callable[[str], bool]:
 def _of_instance_group(node: Node) -> _Membership:
     """The managed instance group of a GKE node: it has the node's name but for the last part, and `grp`."""
     group = f"{node.name.rpartition('-')[0]}-grp"
-    zone = node.metadata.labels.get(_ZONE)
+    zone = node.metadata.labels.get(ZONE)
     path = f"/instanceGroups/{group}"
     return _Membership(group, lambda status: status.endswith(path if zone is None else f"/zones/{zone}{path}"))
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from kubectl_sched.api.core import HOSTNAME
 from kubectl_sched.node_provisioning.cluster_autoscaler.autoscaler_options import TO_BE_DELETED
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.node_provisioning.cluster_autoscaler.autoscaler_options import AutoscalerOptions
 
-_HOSTNAME = "kubernetes.io/hostname"
 _TEMPLATE = "cluster-autoscaler.kubernetes.io/template-node"
 _BAD_CONDITIONS = frozenset({"DiskPressure", "NetworkUnavailable"})
 _NOT_READY_TAINTS = frozenset({"node.kubernetes.io/not-ready", "node.kubernetes.io/disk-pressure",
@@ -30,7 +30,7 @@ def example_node(nodes: Sequence[Node], options: AutoscalerOptions) -> Node | No
 
 def template_node(example: Node, name: str, options: AutoscalerOptions) -> Node:
     """Return the node under another name, without the taints that pass (createSanitizedNode)."""
-    labels = {**example.metadata.labels, _HOSTNAME: name, _TEMPLATE: "true"}
+    labels = {**example.metadata.labels, HOSTNAME: name, _TEMPLATE: "true"}
     return replace(
         example,
         metadata=replace(example.metadata, name=name, uid=name, labels=labels),

@@ -8,7 +8,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from kubectl_sched.api.affinity import Affinity, NodeAffinity
-from kubectl_sched.api.meta import ObjectMeta
+from kubectl_sched.api.meta import ObjectMeta, with_spec
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.node_provisioning.karpenter.preference_relaxation import (
     tolerates_prefer_no_schedule,
@@ -125,7 +125,7 @@ def _daemon_pod(item: DaemonSet, running: Pod | None) -> Pod:
         return running
     affinity = running.spec.affinity or Affinity()
     node_affinity = replace(affinity.node_affinity or NodeAffinity(), required=required)
-    return replace(running, spec=replace(running.spec, affinity=replace(affinity, node_affinity=node_affinity)))
+    return with_spec(running, affinity=replace(affinity, node_affinity=node_affinity))
 
 
 def _of_template(item: DaemonSet) -> Pod:

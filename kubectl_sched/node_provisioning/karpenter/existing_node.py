@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from kubectl_sched.api.apimachinery.quantity import ZERO, Quantity
-from kubectl_sched.node_provisioning.karpenter.karpenter_labels import HOSTNAME
+from kubectl_sched.api.core import HOSTNAME
 from kubectl_sched.node_provisioning.karpenter.scheduling.host_port_usage import conflicts
 from kubectl_sched.node_provisioning.karpenter.scheduling.requirement import IN, requirement
 from kubectl_sched.node_provisioning.karpenter.scheduling.requirements import is_compatible, label_requirements, merged

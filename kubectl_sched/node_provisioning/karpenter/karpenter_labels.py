@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
+from kubectl_sched.api.core import HOSTNAME, ZONE
+
 GROUP: Final = "karpenter.sh"
 NODE_POOL: Final = "karpenter.sh/nodepool"
 CAPACITY_TYPE: Final = "karpenter.sh/capacity-type"
 REGISTERED: Final = "karpenter.sh/registered"
 INITIALIZED: Final = "karpenter.sh/initialized"
-HOSTNAME: Final = "kubernetes.io/hostname"
 INSTANCE_TYPE: Final = "node.kubernetes.io/instance-type"
-ZONE: Final = "topology.kubernetes.io/zone"
 RESERVED: Final = "reserved"
 CAPACITY_TYPES: Final = frozenset({"on-demand", "spot", RESERVED})
 

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
+from kubectl_sched.api.core import HOSTNAME
 from kubectl_sched.node_provisioning.karpenter.instance_type_filter import Demand, NoInstanceType, filter_instance_types
-from kubectl_sched.node_provisioning.karpenter.karpenter_labels import CAPACITY_TYPE, HOSTNAME, RESERVED
+from kubectl_sched.node_provisioning.karpenter.karpenter_labels import CAPACITY_TYPE, RESERVED
 from kubectl_sched.node_provisioning.karpenter.pod_data import Rejection
 from kubectl_sched.node_provisioning.karpenter.scheduling.host_port_usage import conflicts
 from kubectl_sched.node_provisioning.karpenter.scheduling.requirement import IN, requirement

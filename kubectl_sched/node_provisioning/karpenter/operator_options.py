@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from kubectl_sched.config.features import TRUE
 from kubectl_sched.node_provisioning.karpenter.karpenter_labels import CORE_WELL_KNOWN
 from kubectl_sched.record import Record
 
@@ -43,9 +44,6 @@ class Options(Record, frozen=True, kw_only=True):
     max_instance_types: int = MAX_INSTANCE_TYPES
 
 
-_TRUE = frozenset({"1", "t", "T", "TRUE", "true", "True"})
-
-
 def options_of(flags: Mapping[str, str], well_known: frozenset[str]) -> Options:
     """Return the options that the flags set."""
     gates = feature_gates(flags)
@@ -54,7 +52,7 @@ def options_of(flags: Mapping[str, str], well_known: frozenset[str]) -> Options:
         relaxes_min_values=flags.get("min-values-policy") == "BestEffort",
         reserves_capacity=gates.get("ReservedCapacity", True),
         applies_overlays=gates.get("NodeOverlay", False),
-        ignores_devices=flags.get("ignore-dra-requests", "true") in _TRUE,
+        ignores_devices=flags.get("ignore-dra-requests", "true") in TRUE,
         well_known=well_known,
     )
 
@@ -62,4 +60,4 @@ def options_of(flags: Mapping[str, str], well_known: frozenset[str]) -> Options:
 def feature_gates(flags: Mapping[str, str]) -> dict[str, bool]:
     """Return the gates that the flags name."""
     pairs = (each.partition("=") for each in flags.get("feature-gates", "").split(","))
-    return {name.strip(): value.strip() in _TRUE for name, _, value in pairs if name}
+    return {name.strip(): value.strip() in TRUE for name, _, value in pairs if name}

@@ -72,9 +72,6 @@ class Outcome(CachingRecord, frozen=True, kw_only=True):
     """The pods that a node that is there or on its way would take, by its name."""
 
     errors: Mapping[str, str] = {}
-    pool_errors: Mapping[str, Mapping[str, str]] = {}
-    """The reasons why no NodePool would make a node for a pod, a text for each."""
-
     ignored: Mapping[str, str] = {}
     """The reasons why Karpenter does not look at a pod."""
 
@@ -98,9 +95,6 @@ def outcome_of(
         claims=tuple(claims),
         existing={each.state.name: tuple(pod.key for pod in each.pods) for each in nodes if each.pods},
         errors=errors,
-        pool_errors={
-            key: {name: each.text() for name, each in found.items()} for key, found in solver.pool_errors.items()
-        },
         ignored=ignored,
         ties=frozenset(ties.choices),
     )

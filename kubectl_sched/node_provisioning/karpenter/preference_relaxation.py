@@ -8,9 +8,9 @@ from msgspec.structs import replace
 
 from kubectl_sched.api.affinity import Toleration
 from kubectl_sched.api.component_helpers.node_affinity import with_node_affinity
+from kubectl_sched.api.meta import with_spec
 
 if TYPE_CHECKING:
-    from kubectl_sched.api.affinity import Affinity
     from kubectl_sched.api.pod import Pod
 
 _PREFER_NO_SCHEDULE = Toleration(operator="Exists", effect="PreferNoSchedule")
@@ -43,7 +43,7 @@ def tolerates_prefer_no_schedule(pod: Pod) -> Pod | None:
     same = ("", "Exists", "", "PreferNoSchedule")
     if any((each.key, each.operator, each.value, each.effect) == same for each in pod.spec.tolerations):
         return None
-    return replace(pod, spec=replace(pod.spec, tolerations=(*pod.spec.tolerations, _PREFER_NO_SCHEDULE)))
+    return with_spec(pod, tolerations=(*pod.spec.tolerations, _PREFER_NO_SCHEDULE))
 
 
 def _without_preferred_term(pod: Pod, field: str) -> Pod | None:
@@ -53,7 +53,7 @@ def _without_preferred_term(pod: Pod, field: str) -> Pod | None:
     if affinity is None or terms is None or not terms.preferred:
         return None
     lighter = tuple(sorted(terms.preferred, key=lambda term: -term.weight))[1:]
-    return _with_affinity(pod, replace(affinity, **{field: replace(terms, preferred=lighter)}))
+    return with_spec(pod, affinity=replace(affinity, **{field: replace(terms, preferred=lighter)}))
 
 
 def _without_preferred_node_term(pod: Pod) -> Pod | None:
@@ -70,9 +70,5 @@ def _without_schedule_anyway(pod: Pod) -> Pod | None:
     for index, each in enumerate(constraints):
         if each.when_unsatisfiable == "ScheduleAnyway":
             constraints[index] = constraints[-1]
-            return replace(pod, spec=replace(pod.spec, topology_spread_constraints=tuple(constraints[:-1])))
+            return with_spec(pod, topology_spread_constraints=tuple(constraints[:-1]))
     return None
-
-
-def _with_affinity(pod: Pod, affinity: Affinity) -> Pod:
-    return replace(pod, spec=replace(pod.spec, affinity=affinity))

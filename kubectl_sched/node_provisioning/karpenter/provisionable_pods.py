@@ -14,7 +14,6 @@ from kubectl_sched.node_provisioning.karpenter.scheduling.volume_topology import
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kubectl_sched.api.affinity import NodeSelectorRequirement
     from kubectl_sched.api.meta import OwnerReference
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.api.storage import PersistentVolumeClaim
@@ -26,13 +25,15 @@ _AVOIDS_KARPENTER: Final = (
 _BIND_COMPLETED: Final = "pv.kubernetes.io/bind-completed"
 
 
+def failed_to_schedule(pod: Pod) -> bool:
+    """Report whether kube-scheduler has said that the pod fits nowhere (FailedToSchedule)."""
+    return any(each.type == "PodScheduled" and each.reason == "Unschedulable" for each in pod.status.conditions)
+
+
 def is_provisionable(pod: Pod) -> bool:
     """Report whether Karpenter looks at a pod (IsProvisionable): kube-scheduler has said that it fits nowhere."""
-    unschedulable = any(
-        each.type == "PodScheduled" and each.reason == "Unschedulable" for each in pod.status.conditions
-    )
     return (
-        unschedulable
+        failed_to_schedule(pod)
         and not pod.spec.node_name
         and not pod.status.nominated_node_name
         and not is_owned_by(pod, "apps/v1", "DaemonSet")
@@ -74,11 +75,7 @@ def _selector_errors(pod: Pod, well_known: frozenset[str]) -> Iterator[str]:
         if term.match_fields:
             yield "node selector term with matchFields is not supported"
         for each in term.match_expressions:
-            yield from _expression_errors(each, well_known)
-
-
-def _expression_errors(each: NodeSelectorRequirement, well_known: frozenset[str]) -> Iterator[str]:
-    return requirement_errors(each.key, each.operator, each.values, well_known)
+            yield from requirement_errors(each.key, each.operator, each.values, well_known)
 
 
 def _claim_errors(pod: Pod, storage: Storage) -> Iterator[str]:

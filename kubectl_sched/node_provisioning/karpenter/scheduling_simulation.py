@@ -72,7 +72,6 @@ class Solver:
         self.errors: dict[str, Rejection] = {}
         """The error of each pod that found no place, by namespace/name."""
 
-        self.pool_errors: dict[str, dict[str, Rejection]] = {}
         """The reasons why no NodeClaim of each NodePool was made, by the pod's namespace/name."""
 
     def solve(self, pods: Sequence[Pod]) -> None:
@@ -143,12 +142,11 @@ class Solver:
     def _add_to_new(self, data: PodData) -> Rejection | None:
         """Make a NodeClaim of the first NodePool that can (addToNewNodeClaim)."""
         relaxes = self._setting.options.relaxes_min_values
-        rejections: dict[str, Rejection] = {}
+        rejections: list[Rejection] = []
         for template in self._setting.templates:
-            name = template.claim.node_pool
             options = self._within_limits(template.claim)
             if isinstance(options, Rejection):
-                rejections[name] = options
+                rejections.append(options)
                 continue
             self._hosts += 1
             hostname = f"hostname-placeholder-{self._hosts:04}"
@@ -160,13 +158,11 @@ class Solver:
                 self.claims.append(claim)
                 self._subtract_largest(claim)
                 return None
-            rejections[name] = addition
+            rejections.append(addition)
             if addition.awaits_reservation:
                 break
-        self.pool_errors[data.pod.key] = rejections
-        found = list(rejections.values())
         return Rejection(
-            lambda: "; ".join(each.text() for each in found), any(each.awaits_reservation for each in found)
+            lambda: "; ".join(each.text() for each in rejections), any(each.awaits_reservation for each in rejections)
         )
 
     def _within_limits(self, claim: NodeClaimTemplate) -> Mask | Rejection:

@@ -6,14 +6,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from kubectl_sched.api.apimachinery.quantity import of_value, parse_resource_list
-from kubectl_sched.api.core import Node
-from kubectl_sched.node_provisioning.karpenter.karpenter_labels import (
-    HOSTNAME,
-    INITIALIZED,
-    INSTANCE_TYPE,
-    NODE_POOL,
-    REGISTERED,
-)
+from kubectl_sched.api.core import HOSTNAME, Node
+from kubectl_sched.node_provisioning.karpenter.karpenter_labels import INITIALIZED, INSTANCE_TYPE, NODE_POOL, REGISTERED
 from kubectl_sched.node_provisioning.karpenter.scheduling.untolerated_taints import is_ephemeral, is_same
 
 if TYPE_CHECKING:

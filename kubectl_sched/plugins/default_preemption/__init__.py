@@ -220,7 +220,7 @@ def _is_ongoing(info: PodGroupInfo, nodes: Snapshot, victims: GroupVictims) -> b
 def _is_terminating_by_preemption(pod: Pod) -> bool:
     if pod.metadata.deletion_timestamp is None:
         return False
-    disruption = next((each for each in pod.status.conditions if each.type == "DisruptionTarget"), None)
+    disruption = pod.condition("DisruptionTarget")
     return disruption is not None and disruption.status == "True" and disruption.reason == "PreemptionByScheduler"
 
 

@@ -6,11 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from kubectl_sched.api.resource import (
-        AllocatedDeviceStatus,
-        DeviceRequestAllocationResult,
-        ResourceClaim,
-    )
+    from kubectl_sched.api.resource import AllocatedDeviceStatus, DeviceRequestAllocationResult, ResourceClaim
 
 
 def blocks_binding(claim: ResourceClaim, timeout_seconds: float) -> str | None:

@@ -165,7 +165,7 @@ class InterPodAffinity(
         return SUCCESS
 
     def pre_score_with(
-        self, state: CycleState, pod: Pod, changed: Pod, row: int, nodes: Snapshot, rows: Rows, amount: int = 1
+        self, state: CycleState, pod: Pod, changed: Pod, row: int, nodes: Snapshot, rows: Rows, amount: int
     ) -> Status:
         """Weigh one more pod, or one less; where nobody preferred anything so far, all of them."""
         before = state.get(scoring.STATE)

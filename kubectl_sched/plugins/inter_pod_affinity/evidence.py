@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from kubectl_sched.api.core import HOSTNAME
 from kubectl_sched.framework.clauses import Outside, counted, first_few, missing_key_hints, pods
 from kubectl_sched.framework.confusable_texts import nearest
 from kubectl_sched.framework.evidence import Evidence
@@ -24,7 +25,6 @@ from kubectl_sched.plugins.inter_pod_affinity.filtering import (
     repelling_pods,
     verdicts,
 )
-from kubectl_sched.plugins.inter_pod_affinity.terms import HOSTNAME
 
 if TYPE_CHECKING:
     from collections.abc import Callable

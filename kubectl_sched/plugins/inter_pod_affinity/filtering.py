@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from msgspec.structs import replace
 
+from kubectl_sched.api.core import HOSTNAME
 from kubectl_sched.framework.cycle_state import StateKey
 from kubectl_sched.framework.status import SUCCESS, NodeToStatus, unresolvable, unschedulable
 from kubectl_sched.plugins.inter_pod_affinity.term_index import TermKind, terms_matching
-from kubectl_sched.plugins.inter_pod_affinity.terms import HOSTNAME, existing_terms, matches_all, terms_of
+from kubectl_sched.plugins.inter_pod_affinity.terms import existing_terms, matches_all, terms_of
 from kubectl_sched.record import Record
 from kubectl_sched.snapshot import Column
 from kubectl_sched.snapshot.domain_counts import TopologyCounts
@@ -87,7 +88,7 @@ def affinity_now(
     labels: Labels,
     *,
     fast_path: bool,
-    listed_in: Snapshot | None = None,
+    listed_in: Snapshot | None,
 ) -> PreFilterState:
     """Count over all existing pods; `labels` are those of the pod's namespace.
 

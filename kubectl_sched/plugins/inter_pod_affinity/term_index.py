@@ -7,9 +7,9 @@ under those, and a pod is looked up by its own.
 from __future__ import annotations
 
 from enum import Enum
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from kubectl_sched.api.apimachinery.labels import DOUBLE_EQUALS, EQUALS, IN
+from kubectl_sched.api.apimachinery.labels import HOLDS_VALUE
 from kubectl_sched.plugins.inter_pod_affinity.terms import existing_terms
 
 if TYPE_CHECKING:
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot import PodTable
 
     Label: TypeAlias = tuple[str, str]
-
-_HOLDS_VALUE: Final = frozenset({IN, EQUALS, DOUBLE_EQUALS})
 
 
 class TermKind(Enum):
@@ -83,7 +81,7 @@ class TermIndex:
 def _required_labels(term: AffinityTerm) -> list[Label | None]:
     """The values, of one key, of which a pod must have one; None if the selector requires no value."""
     for requirement in term.selector.requirements:
-        if requirement.operator in _HOLDS_VALUE:
+        if requirement.operator in HOLDS_VALUE:
             return [(requirement.key, value) for value in dict.fromkeys(requirement.values)]
     return [None]
 

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot import Column, PodTable
     from kubectl_sched.snapshot.objects import Objects
 
-HOSTNAME: Final = "kubernetes.io/hostname"
 _NO_LABELS: Final[Labels] = {}
 
 

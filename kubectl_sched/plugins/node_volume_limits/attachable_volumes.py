@@ -22,13 +22,7 @@ from kubectl_sched.api.component_helpers.volume_claims import (
     class_of_claim,
     not_owner_error,
 )
-from kubectl_sched.api.storage import (
-    CSINode,
-    PersistentVolume,
-    PersistentVolumeClaim,
-    StorageClass,
-    VolumeAttachment,
-)
+from kubectl_sched.api.storage import CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass, VolumeAttachment
 from kubectl_sched.framework.cycle_state import PluginError
 
 if TYPE_CHECKING:

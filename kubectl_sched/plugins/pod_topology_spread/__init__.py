@@ -123,7 +123,7 @@ class PodTopologySpread(
         return SUCCESS
 
     def pre_score_with(
-        self, state: CycleState, pod: Pod, changed: Pod, row: int, nodes: Snapshot, rows: Rows, amount: int = 1
+        self, state: CycleState, pod: Pod, changed: Pod, row: int, nodes: Snapshot, rows: Rows, amount: int
     ) -> Status:
         """Count one more pod, or one less; which soft constraints there are depends on the pod alone."""
         before = state.get(scoring.STATE)

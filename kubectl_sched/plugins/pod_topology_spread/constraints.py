@@ -15,7 +15,7 @@ from kubectl_sched.api.apimachinery.labels import InvalidSelector, Selector, sel
 from kubectl_sched.api.apps import ReplicaSet, ReplicationController, StatefulSet
 from kubectl_sched.api.component_helpers.node_affinity import RequiredNodeAffinity
 from kubectl_sched.api.component_helpers.taints import find_untolerated_taint
-from kubectl_sched.api.core import Service
+from kubectl_sched.api.core import HOSTNAME, ZONE, Service
 from kubectl_sched.framework.cycle_state import PluginError
 from kubectl_sched.record import Record
 from kubectl_sched.snapshot.node_selection import nodes_required
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot.array_types import Mask
     from kubectl_sched.snapshot.objects import Objects
 
-HOSTNAME: Final = "kubernetes.io/hostname"
-ZONE: Final = "topology.kubernetes.io/zone"
 DO_NOT_SCHEDULE: Final = "DoNotSchedule"
 SCHEDULE_ANYWAY: Final = "ScheduleAnyway"
 _HONOR: Final = "Honor"

@@ -10,7 +10,7 @@ from msgspec.structs import replace as with_fields
 
 from kubectl_sched.api.affinity import Toleration
 from kubectl_sched.api.apps import Deployment
-from kubectl_sched.api.core import Node, NodeSpec, NodeStatus
+from kubectl_sched.api.core import HOSTNAME, Node, NodeSpec, NodeStatus
 from kubectl_sched.api.karpenter import NodePool
 from kubectl_sched.api.meta import Condition, ObjectMeta
 from kubectl_sched.api.pod import Pod
@@ -23,15 +23,11 @@ from kubectl_sched.node_provisioning.karpenter.cloudprovider.observed_instance_t
     provider_labels,
 )
 from kubectl_sched.node_provisioning.karpenter.daemons import has_dynamic_resources
-from kubectl_sched.node_provisioning.karpenter.karpenter_labels import (
-    CORE_WELL_KNOWN,
-    HOSTNAME,
-    INITIALIZED,
-    REGISTERED,
-)
+from kubectl_sched.node_provisioning.karpenter.karpenter_labels import CORE_WELL_KNOWN, INITIALIZED, REGISTERED
 from kubectl_sched.node_provisioning.karpenter.node_pool_obstacles import rejection_by_any_type
 from kubectl_sched.node_provisioning.karpenter.operator_options import VERSION, Options, options_of
 from kubectl_sched.node_provisioning.karpenter.outcome import PlannedNodeClaim, selectors
+from kubectl_sched.node_provisioning.karpenter.provisionable_pods import failed_to_schedule
 from kubectl_sched.node_provisioning.karpenter.provisioner import (
     Cluster,
     provision,
@@ -278,7 +274,7 @@ def setting(
 
 def unschedulable(pod: Pod) -> Pod:
     """The pod as kube-scheduler leaves one that fits nowhere."""
-    if any(each.type == "PodScheduled" and each.reason == "Unschedulable" for each in pod.status.conditions):
+    if failed_to_schedule(pod):
         return pod
     others = tuple(each for each in pod.status.conditions if each.type != "PodScheduled")
     said = Condition(type="PodScheduled", status="False", reason="Unschedulable")

@@ -52,7 +52,7 @@ class NewNodes(CachingRecord, frozen=True, kw_only=True):
         return tuple(sentence for each in found if each is not None for sentence in each.assumed)
 
 
-def new_nodes(pod: Pod, dump: Dump, asking: Asking, flags: NewNodesFlags, events: Sequence[Event] = ()) -> NewNodes:
+def new_nodes(pod: Pod, dump: Dump, asking: Asking, flags: NewNodesFlags, events: Sequence[Event]) -> NewNodes:
     """Answer in full. Raises SchedError if there is no autoscaler, the pod has a node, or a file is unusable."""
     if pod.spec.node_name:
         raise SchedError(f"pod {pod.key} is on node {pod.spec.node_name}: --new-nodes is about pods that have none")

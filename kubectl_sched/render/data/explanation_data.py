@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.framework.amounts import amount_text
 from kubectl_sched.framework.status import Code
+from kubectl_sched.output import API_VERSION
 from kubectl_sched.record import plain
 from kubectl_sched.render.podgroups.podgroup_headline import podgroup_headline
 from kubectl_sched.scheduler.member_result import MemberResult
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.scheduler.search_starts import Sampling
     from kubectl_sched.suggestions.change import Suggestion
-
-API_VERSION = "kubectl-sched/v1"
 
 
 def explanation_data(

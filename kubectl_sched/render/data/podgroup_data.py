@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.diagnostics.podgroup_warnings import podgroup_warnings
+from kubectl_sched.output import API_VERSION
 from kubectl_sched.record import plain
-from kubectl_sched.render.data.explanation_data import API_VERSION
 from kubectl_sched.render.podgroups.podgroup_headline import podgroup_headline
 
 if TYPE_CHECKING:

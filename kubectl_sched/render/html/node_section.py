@@ -79,7 +79,7 @@ class Room(Record, frozen=True, kw_only=True):
 
 
 def node_section(
-    result: ScheduleResult, bars: Sequence[Bar], room: Room, asked_for: Iterable[str] = ()
+    result: ScheduleResult, bars: Sequence[Bar], room: Room, asked_for: Iterable[str]
 ) -> NodeSection | None:
     """Return the nodes, with the place of their reason among the `bars`; None if the cycle ended before Filter."""
     if result.verdict is None:

@@ -6,8 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from kubectl_sched.diagnostics.podgroup_warnings import podgroup_warnings
-from kubectl_sched.output import write_page
-from kubectl_sched.render.data.explanation_data import API_VERSION
+from kubectl_sched.output import API_VERSION, write_page
 from kubectl_sched.render.data.podgroup_data import members_data, podgroup_data
 from kubectl_sched.render.data.writers import warn, write_data, write_names
 from kubectl_sched.render.markdown import markdown_text as md

@@ -14,13 +14,7 @@ from kubectl_sched.diagnostics.warnings import without_topology_key
 from kubectl_sched.render.funnel import funnel
 from kubectl_sched.render.headline import headline
 from kubectl_sched.render.node_order import closest, feasible_first, rejected_rows
-from kubectl_sched.render.node_tables import (
-    best_tables,
-    funnel_table,
-    pool_table,
-    rejected_table,
-    wide_scores,
-)
+from kubectl_sched.render.node_tables import best_tables, funnel_table, pool_table, rejected_table, wide_scores
 from kubectl_sched.render.preemption_sentence import preemption
 from kubectl_sched.render.reason_clauses import clauses
 from kubectl_sched.render.safe_text import count, safe
@@ -28,7 +22,7 @@ from kubectl_sched.render.search_start_sentence import sampling_words
 from kubectl_sched.render.status_sentences import status_parts
 from kubectl_sched.render.text.note_lines import note_parts
 from kubectl_sched.render.text.screen_fitting import BLANK, LAST, Part
-from kubectl_sched.render.text.table_lines import fits, side_by_side, table_lines
+from kubectl_sched.render.text.table_lines import first_that_fits, side_by_side, table_lines
 from kubectl_sched.scheduler.result import Outcome
 
 if TYPE_CHECKING:
@@ -151,8 +145,7 @@ def _best(result: ScheduleResult, width: int, *, in_full: bool) -> Iterator[Part
     """The best nodes by total, with the plugins whose points differ between them, and why others are not among them."""
     order = feasible_first(result)
     shown = order if in_full else order[:_BEST_SHOWN]
-    tables = list(best_tables(result, shown))
-    table = next((each for each in tables if fits(each, width)), tables[-1])
+    table = first_that_fits(list(best_tables(result, shown)), width)
     yield BLANK
     yield Part(full=table_lines(table, width), rank=7, least=2)
     hidden = len(order) - len(shown)

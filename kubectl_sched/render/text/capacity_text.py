@@ -16,7 +16,7 @@ from kubectl_sched.render.capacity_sentences import (
 )
 from kubectl_sched.render.safe_text import count
 from kubectl_sched.render.text.note_lines import note_lines
-from kubectl_sched.render.text.table_lines import fits, table_lines
+from kubectl_sched.render.text.table_lines import first_that_fits, table_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,7 +49,7 @@ def _pools(answer: Answer, width: int, *, everything: bool) -> Iterator[Text]:
     shown = answer.pools if everything else answer.pools[:_POOLS_SHOWN]
     pools = [(pool, pool.resources if everything else resources_asked_for(pool, answer)) for pool in shown]
     tables = [pool_table(pools, length) for length in _BARS]
-    yield from table_lines(next((each for each in tables if fits(each, width)), tables[-1]), width)
+    yield from table_lines(first_that_fits(tables, width), width)
     yield Text("Bars: # requested, x stranded, . free.")
     if everything:
         yield from (Text(about_pool(pool)) for pool in shown)

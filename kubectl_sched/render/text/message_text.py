@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from kubectl_sched.diagnostics.messages.reasons import PAGE
-from kubectl_sched.render.data.explanation_data import API_VERSION
+from kubectl_sched.output import API_VERSION
 from kubectl_sched.render.safe_text import count
 from kubectl_sched.render.table import Column, Table
 from kubectl_sched.render.text.table_lines import table_lines

@@ -18,7 +18,7 @@ _BETWEEN_SECONDS = 0.1
 
 @contextmanager
 def placing() -> Iterator[Callable[[int, int], None] | None]:
-    """Something to tell (done, known of) to; None where nobody would see it."""
+    """Yield a callback that shows progress (done, known of); None if stderr is no terminal."""
     if not sys.stderr.isatty():
         yield None
         return

@@ -62,7 +62,7 @@ def pods_table(explanations: Sequence[Explanation]) -> Table[list[Explanation]]:
     )
 
 
-def in_sum(explanations: Sequence[Explanation], together: Together | None = None) -> str:
+def in_sum(explanations: Sequence[Explanation], together: Together | None) -> str:
     """Count the pods that would land on their own, those that fit together, and those that are served before."""
     fitting = sum(each.result.fits for each in explanations)
     alone = f"{count(len(explanations), 'pod')}, each on its own against the same state: {fitting:,} would land."

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.config.differences_from_default import args_document, compare, differing_args
+from kubectl_sched.output import API_VERSION
 from kubectl_sched.record import plain
-from kubectl_sched.render.data.explanation_data import API_VERSION
 from kubectl_sched.render.data.writers import warn, write_data, write_names
 from kubectl_sched.render.safe_text import safe
 from kubectl_sched.render.table import Column, Table

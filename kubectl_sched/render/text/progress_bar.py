@@ -20,7 +20,7 @@ _MOST_LINES = 20
 
 @contextmanager
 def progress(*, of_bytes: bool = True) -> Iterator[Callable[[str, int, int | None], None] | None]:
-    """Something to tell (what, done, of how many) to; None where nobody would see it."""
+    """Yield a callback that shows progress (what, done, of how many); None if stderr is no terminal."""
     if not sys.stderr.isatty():
         yield None
         return

@@ -74,6 +74,11 @@ def fits(table: Table[Row], width: int) -> bool:
     return _total(_layout(table, width).widths) <= width
 
 
+def first_that_fits(tables: Sequence[Table[Row]], width: int) -> Table[Row]:
+    """Return the first table whose rows take no more than so many columns, else the last."""
+    return next((each for each in tables if fits(each, width)), tables[-1])
+
+
 def _layout(table: Table[Row], width: int) -> _Layout:
     """The first layout that fits, else the last."""
     layouts = _layouts(table, width)

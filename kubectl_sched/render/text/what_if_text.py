@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from kubectl_sched.api.core import ZONE
 from kubectl_sched.framework.amounts import common_unit
 from kubectl_sched.render.headline import decision
 from kubectl_sched.render.safe_text import count, listed, safe
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from kubectl_sched.simulation.what_if_result import WhatIfResult
     from kubectl_sched.snapshot import Snapshot
 
-_ZONE = "topology.kubernetes.io/zone"
 RESOURCES = {"cpu": "CPU requested", "memory": "Memory requested", "pods": "Pods"}
 _NODES_SHOWN = 20
 _BARS = (8, 5, 3)
@@ -205,7 +205,7 @@ def _by_zone(simulated: Simulated) -> Iterator[Text]:
 
 def zones_in_words(simulated: Simulated) -> str | None:
     """Return the number of pods for each zone; None if there is one zone at most."""
-    zones = simulated.after.label(_ZONE)
+    zones = simulated.after.label(ZONE)
     per_zone: Counter[str] = Counter()
     for node, number in _per_node(simulated).items():
         per_zone[zones[simulated.after.row_of[node]] or "no zone"] += number

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from kubectl_sched.output import API_VERSION
 from kubectl_sched.record import plain
-from kubectl_sched.render.data.explanation_data import API_VERSION, suggestion_data
+from kubectl_sched.render.data.explanation_data import suggestion_data
 from kubectl_sched.render.triage.group_sentences import help_in_words, summary, waits_for
 
 if TYPE_CHECKING:

@@ -12,13 +12,7 @@ from kubectl_sched.render.text.note_lines import note_lines
 from kubectl_sched.render.text.screen_fitting import folded
 from kubectl_sched.render.text.suggestion_text import steps_of, unbroken
 from kubectl_sched.render.text.table_lines import table_lines
-from kubectl_sched.render.triage.group_sentences import (
-    cause_in_words,
-    help_in_words,
-    pods_in_words,
-    summary,
-    waits_for,
-)
+from kubectl_sched.render.triage.group_sentences import cause_in_words, help_in_words, pods_in_words, summary, waits_for
 from kubectl_sched.render.triage.group_table import NONE, group_table, workloads_in_words
 
 if TYPE_CHECKING:
@@ -41,7 +35,11 @@ def triage_text(triage: Triage, width: int, display: Display) -> Iterator[Text]:
         yield Text(NOTHING)
     else:
         is_piped = width > _NO_WIDTH
-        yield from _table(triage, width) if is_piped else _paragraphs(triage, width, display)
+        yield from (
+            table_lines(group_table(triage.groups, triage.at), width)
+            if is_piped
+            else _paragraphs(triage, width, display)
+        )
         pods, groups = count(triage.pending, "pod"), count(len(triage.groups), "cause")
         yield Text(f"\n{pods} pending, {groups}.")
         for group in triage.groups if is_piped and display.is_wide else ():
@@ -57,10 +55,6 @@ def triage_text(triage: Triage, width: int, display: Display) -> Iterator[Text]:
     notes = note_lines(triage.notes, width, display)
     if notes:
         yield from (Text(), *notes)
-
-
-def _table(triage: Triage, width: int) -> list[Text]:
-    return table_lines(group_table(triage.groups, triage.at), width)
 
 
 def _paragraphs(triage: Triage, width: int, display: Display) -> Iterator[Text]:

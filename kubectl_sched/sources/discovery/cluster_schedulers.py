@@ -222,7 +222,7 @@ class ClusterSchedulers:
 
     def scheduler_at_decision(self, pod: Pod, around: Surroundings) -> Scheduler:
         """Return the pod's scheduler over the cluster without what is younger than its placement, if that is known."""
-        event = next((event for event in around.events(pod) if event.reason == "Scheduled"), None)
+        event = around.scheduled_event(pod)
         at = event.last_seen if event is not None else bound_at(pod)
         if not pod.spec.node_name or not at:
             return self.scheduler(pod)

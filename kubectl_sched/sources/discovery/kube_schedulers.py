@@ -58,7 +58,7 @@ class FoundScheduler(Record, frozen=True, kw_only=True):
 
     @property
     def is_known(self) -> bool:
-        """Report whether its profiles are those that it has, and not assumed for want of its configuration."""
+        """Report whether its profiles come from its configuration, and are not assumed."""
         return self.configuration.document is not None or self.configuration.is_known
 
     @property
@@ -120,9 +120,8 @@ def _group(pod: Pod) -> tuple[str, str, str]:
         return "Deployment", namespace, owner.name.removesuffix(f"-{template_hash}")
     if owner is not None and owner.kind != "Node":
         return owner.kind, namespace, owner.name
-    static = pod.metadata.annotations.config_mirror is not None or (owner is not None and owner.kind == "Node")
     suffix = f"-{pod.spec.node_name}" if pod.spec.node_name else ""
-    return "static Pod" if static else "Pod", namespace, pod.metadata.name.removesuffix(suffix)
+    return "static Pod" if pod.is_static else "Pod", namespace, pod.metadata.name.removesuffix(suffix)
 
 
 def _found(pods: Sequence[Pod], group: tuple[str, str, str], dump: Dump, leases: Mapping[str, Lease]) -> FoundScheduler:

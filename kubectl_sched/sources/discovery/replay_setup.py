@@ -1,4 +1,4 @@
-"""From what was read to what the scheduler sees: the version, the configuration and the snapshot."""
+"""Sets up a replay from what was read: the version, the configuration and the snapshot."""
 
 from __future__ import annotations
 

@@ -63,13 +63,13 @@ class SeenSchedulers:
 
     @cached_property
     def renewed_lease(self) -> Lease | None:
-        """The default scheduler's, where somebody who cannot be seen has renewed it lately."""
+        """The default scheduler's Lease, if a scheduler whose pods are not seen has renewed it lately."""
         if any(each.lease_key == _DEFAULT_LEASE for each in self.found):
             return None
         return next((lease for lease in self._renewed if lease.key == _DEFAULT_LEASE), None)
 
     def lease_of_unseen(self, scheduler_name: str) -> Lease | None:
-        """The Lease that somebody who cannot be seen renews to serve the name, such as `bind --watch` outside."""
+        """The Lease that a scheduler whose pods are not seen renews for the name, such as `bind --watch` outside."""
         if scheduler_name == DEFAULT_SCHEDULER_NAME or self._dump.scheduler_configuration is not None:
             return None
         names = {scheduler_name, lease_name(scheduler_name)}

@@ -39,13 +39,7 @@ def _is_owned_by(kind: str) -> Callable[[ScheduleResult], bool]:
 
 def _has_namespace_selector(result: ScheduleResult) -> bool:
     affinity = result.pod.spec.affinity
-    parts = (affinity.pod_affinity, affinity.pod_anti_affinity) if affinity else ()
-    terms = [
-        term
-        for part in parts
-        if part
-        for term in (*part.required, *(each.pod_affinity_term for each in part.preferred))
-    ]
+    terms = affinity.pod_terms if affinity is not None else ()
     return any(term.namespace_selector is not None for term in terms)
 
 

@@ -93,7 +93,7 @@ def cluster_info_note(dumped: set[str]) -> Iterator[str]:
         )
 
 
-def take(value: Value, source: str, collection: Collection, hint: Kind | None = None, depth: int = 0) -> None:
+def take(value: Value, source: str, collection: Collection, hint: Kind | None, depth: int = 0) -> None:
     """Puts every object in the value into the collection. `hint` is the kind of those that do not name their own."""
     about = head(value) if is_mapping(value) else None
     if about is None:

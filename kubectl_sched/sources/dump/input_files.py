@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 
+from kubectl_sched.errors import words_of
 from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.near_names import near_files
 from kubectl_sched.sources.budget import Budget
@@ -61,7 +62,7 @@ def _read_errors(name: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise DumpError(f"{name}: it cannot be read: {(error.strerror or str(error)).lower()}") from None
+        raise DumpError(f"{name}: it cannot be read: {words_of(error)}") from None
 
 
 class Walk:
@@ -107,14 +108,14 @@ class Walk:
                     self.problems.append(str(error))
 
     def _unreadable(self, error: OSError) -> None:
-        self.problems.append(f"{error.filename}: {(error.strerror or str(error)).lower()}; nothing in it was read")
+        self.problems.append(f"{error.filename}: {words_of(error)}; nothing in it was read")
 
     def _file(self, name: str, path: str, *, named: bool) -> Iterator[Source]:
         try:
             size = Path(name).stat().st_size
             file = Path(name).open("rb")  # noqa: SIM115 - closed below; only this may fail for want of the file
         except OSError as error:
-            raise DumpError(f"{name}: {(error.strerror or str(error)).lower()}{near_files(name)}") from None
+            raise DumpError(f"{name}: {words_of(error)}{near_files(name)}") from None
         with file, _read_errors(name):
             content: BinaryIO = file
             source = Source(name, path, content, named)

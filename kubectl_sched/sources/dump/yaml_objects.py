@@ -33,7 +33,7 @@ def _lines_alone(found: re.Match[bytes]) -> bytes:
     return found[0] if b"f:schedulingGates" in found[0] else b"\n" * found[0].count(b"\n")
 
 
-def read_yaml(data: bytes, source: Source, collection: Collection, hint: Kind | None = None) -> None:
+def read_yaml(data: bytes, source: Source, collection: Collection, hint: Kind | None) -> None:
     """Takes in every document that can be read.
 
     Raises DumpError where none can; what is wrong with one among others is a warning.

@@ -15,6 +15,7 @@ import msgspec
 from msgspec import structs
 
 from kubectl_sched.api.core import ConfigMap, Event, Node
+from kubectl_sched.api.meta import with_spec
 from kubectl_sched.api.pod import ContainerStatus, Pod
 from kubectl_sched.api.schedulers import SchedulerConfiguration, SchedulerLog
 from kubectl_sched.config.config_map import configuration_keys
@@ -25,6 +26,7 @@ from kubectl_sched.sources.dump.json_lists import SnapshotMetadata
 from kubectl_sched.sources.export.kept_configuration import kept_document, kept_text
 from kubectl_sched.sources.export.kept_texts import condition_text, event_text, pod_text, without_credentials
 from kubectl_sched.sources.kinds import BY_TYPE, GATE_KINDS, KINDS
+from kubectl_sched.sources.pod_surroundings import KUBELET_BEGINNINGS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -56,9 +58,6 @@ EVENT_REASONS = frozenset(
     }
 )
 """Others, such as failed probes, may quote what an application said."""
-
-BEGINNINGS = frozenset({"Created", "Pulled", "Pulling", "Started"})
-"""They show whether a scheduler's event is missing because it is old; what they say is dropped."""
 
 _PLACE = {kind.type: place for place, kind in enumerate(KINDS)}
 
@@ -127,7 +126,7 @@ def without_secrets(
     texts = Texts(own_reasons)
     for item in sorted(objects, key=lambda item: _PLACE[BY_TYPE[type(item)].type]):
         if isinstance(item, Event):
-            if item.reason in EVENT_REASONS | BEGINNINGS:
+            if item.reason in EVENT_REASONS | KUBELET_BEGINNINGS:
                 yield texts.event(item)
         elif isinstance(item, Pod):
             yield texts.pod(item)
@@ -138,7 +137,7 @@ def without_secrets(
         elif BY_TYPE[type(item)] in GATE_KINDS:
             yield texts.holder(item)
         elif isinstance(item, SchedulerConfiguration | SchedulerLog):
-            yield structs.replace(item, spec=structs.replace(item.spec, raw_config=kept_text(item.spec.raw_config)))
+            yield with_spec(item, raw_config=kept_text(item.spec.raw_config))
         else:
             yield item
 

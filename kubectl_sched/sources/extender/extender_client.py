@@ -77,7 +77,7 @@ class HTTPExtenders:
             raise ExtenderError(str(error)) from None
 
     def document(self, item: Pod | Node) -> dict[str, Any]:
-        """The whole object where it can be read once more; a pod that is taken off its node is on none there, too."""
+        """Return the whole object if it can be read again; without nodeName if the replay took the pod off its node."""
         if self._documents is None:
             self._documents = self._read()
         found = self._documents.get((type(item).__name__, item.key))

@@ -31,7 +31,7 @@ _MOST_BYTES: Final = 64 << 20
 
 
 def post(url: str, body: bytes, context: ssl.SSLContext, seconds: float) -> tuple[int, bytes]:
-    """Return the answer's status and its body, as far as it came; no deadline where `seconds` is none.
+    """Return the answer's status and its body, as far as it came; with no deadline unless `seconds` is positive.
 
     Raises ExtenderError.
     """

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from kubectl_sched.api.affinity import PodAffinity, WeightedPodAffinityTerm
+from kubectl_sched.api.meta import with_spec
 from kubectl_sched.suggestions.change import Change, Kind
 from kubectl_sched.suggestions.node_evictions import evictable, eviction
 from kubectl_sched.suggestions.remedies.node_changes import give_topology_key, join_a_domain, lacking_keys
@@ -91,7 +92,7 @@ def _with_constraint(pod: Pod, constraint: TopologySpreadConstraint, meant: Topo
         for each in pod.spec.topology_spread_constraints
         if each != constraint or not is_there
     )
-    return replace(pod, spec=replace(pod.spec, topology_spread_constraints=constraints))
+    return with_spec(pod, topology_spread_constraints=constraints)
 
 
 def _key_and_kind(constraint: TopologySpreadConstraint) -> tuple[str, str]:
@@ -134,4 +135,4 @@ def _with_affinity(pod: Pod, part: str) -> Pod:
         return pod
     softened = tuple(WeightedPodAffinityTerm(weight=_WEIGHT, pod_affinity_term=term) for term in terms.required)
     eased = replace(terms, required=(), preferred=(*terms.preferred, *softened))
-    return replace(pod, spec=replace(pod.spec, affinity=replace(affinity, **{part: eased})))
+    return with_spec(pod, affinity=replace(affinity, **{part: eased}))

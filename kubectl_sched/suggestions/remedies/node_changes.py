@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from kubectl_sched.api.apimachinery.labels import selector_of
+from kubectl_sched.api.component_helpers import taints
 from kubectl_sched.shell_commands import label_node, uncordon_node
 from kubectl_sched.suggestions.change import Change, Kind
-from kubectl_sched.suggestions.commands import UNSCHEDULABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,14 +34,9 @@ def uncordoned(name: str) -> Change:
         kind=Kind.UNCORDON,
         text=_after(uncordon_node(name), "it is uncordoned"),
         node_name=name,
-        node=_uncordoned,
+        node=taints.uncordoned,
         caution="whoever cordoned it wanted no new pods there",
     )
-
-
-def _uncordoned(node: Node) -> Node:
-    taints = tuple(each for each in node.spec.taints if each.key != UNSCHEDULABLE)
-    return replace(node, spec=replace(node.spec, unschedulable=False, taints=taints))
 
 
 def give_topology_key(result: ScheduleResult, row: int) -> Iterator[Way]:

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from kubectl_sched.api.affinity import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, PreferredSchedulingTerm
 from kubectl_sched.api.component_helpers.node_affinity import parse_node_selector
+from kubectl_sched.api.core import HOSTNAME
 from kubectl_sched.framework.normalize_score import default_normalize_score
 from kubectl_sched.snapshot.node_selection import nodes_selected
 from kubectl_sched.suggestions.change import Change, Kind
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.snapshot.array_types import Mask
 
-HOSTNAME = "kubernetes.io/hostname"
 _NODE_AFFINITY = "NodeAffinity"
 _OTHER_SCORES = "free room, spreading and other scores then count less"
 _WEIGHTS = range(1, 101)

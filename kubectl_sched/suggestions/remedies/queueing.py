@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from kubectl_sched.api.meta import with_spec
 from kubectl_sched.api.policy import PriorityClass
 from kubectl_sched.diagnostics.pod_lifecycle import controller_of
 from kubectl_sched.suggestions.change import Change, Kind
@@ -36,13 +37,13 @@ def ungate(pod: Pod) -> Way:
 
 
 def _ungated(pod: Pod) -> Pod:
-    return replace(pod, spec=replace(pod.spec, scheduling_gates=()))
+    return with_spec(pod, scheduling_gates=())
 
 
 def unname(name: str) -> Way:
     """Leave the choice of the node to the scheduler, instead of naming one that is not there."""
     text = f"without nodeName {name}, a node that is not there"
-    return (Change(kind=Kind.UNNAME, text=text, pod=lambda pod: replace(pod, spec=replace(pod.spec, node_name=""))),)
+    return (Change(kind=Kind.UNNAME, text=text, pod=lambda pod: with_spec(pod, node_name="")),)
 
 
 def prioritize(result: ScheduleResult) -> Iterator[Change]:

@@ -9,6 +9,8 @@ from msgspec.structs import replace
 
 from kubectl_sched.api.affinity import NodeAffinity, NodeSelector, NodeSelectorTerm, PreferredSchedulingTerm
 from kubectl_sched.api.component_helpers.node_affinity import parse_node_selector, with_node_affinity
+from kubectl_sched.api.core import HOSTNAME
+from kubectl_sched.api.meta import with_spec
 from kubectl_sched.framework.confusable_texts import nearest
 from kubectl_sched.suggestions.change import Change, Kind, distinct
 from kubectl_sched.suggestions.remedies.node_changes import is_free, said_of
@@ -81,15 +83,14 @@ def _for_label(place: _Place, key: str, wanted: str) -> Iterator[Change]:
         yield Change(
             kind=Kind.SELECT_LESS,
             text=f"without {key}={wanted} in its nodeSelector",
-            pod=lambda pod: _with_selector(pod, {each: has for each, has in _selector(pod).items() if each != key}),
+            pod=lambda pod: with_spec(pod, node_selector=_without(pod, key)),
             caution=f"it may then run on nodes without {key}={wanted}",
         )
 
 
 def _selects(key: str, wanted: str, meant: str, value: str) -> Change:
     def corrected(pod: Pod) -> Pod:
-        kept = {each: has for each, has in _selector(pod).items() if each != key}
-        return _with_selector(pod, {**kept, meant: value})
+        return with_spec(pod, node_selector={**_without(pod, key), meant: value})
 
     text = f"if its nodeSelector asked for {meant}={value} instead of {key}={wanted}"
     return Change(kind=Kind.CORRECT, text=text, pod=corrected)
@@ -99,8 +100,8 @@ def _selector(pod: Pod) -> dict[str, str]:
     return pod.spec.node_selector or {}
 
 
-def _with_selector(pod: Pod, selector: dict[str, str]) -> Pod:
-    return replace(pod, spec=replace(pod.spec, node_selector=selector))
+def _without(pod: Pod, key: str) -> dict[str, str]:
+    return {each: has for each, has in _selector(pod).items() if each != key}
 
 
 def _for_affinity(place: _Place, required: NodeSelector) -> Iterator[Change]:
@@ -206,4 +207,4 @@ def with_preferences(pod: Pod, preferred: tuple[PreferredSchedulingTerm, ...]) -
 
 def selects_host(pod: Pod, hostname: str) -> Pod:
     """The pod for the one node of that hostname label."""
-    return _with_selector(pod, {**_selector(pod), "kubernetes.io/hostname": hostname})
+    return with_spec(pod, node_selector={**_selector(pod), HOSTNAME: hostname})

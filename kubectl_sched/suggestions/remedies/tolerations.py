@@ -9,16 +9,23 @@ from msgspec.structs import replace
 
 from kubectl_sched.api.affinity import Toleration
 from kubectl_sched.api.component_helpers.resource_names import is_extended_resource_name
-from kubectl_sched.api.component_helpers.taints import DO_NOT_SCHEDULE, PREFER_NO_SCHEDULE, tolerated, tolerates
+from kubectl_sched.api.component_helpers.taints import (
+    DO_NOT_SCHEDULE,
+    PREFER_NO_SCHEDULE,
+    UNSCHEDULABLE_TAINT,
+    tolerated,
+    tolerates,
+    without_taint,
+)
+from kubectl_sched.api.meta import with_spec
 from kubectl_sched.framework.toleration_hints import toleration_hints, toleration_text
 from kubectl_sched.suggestions.change import Change, Kind, distinct
-from kubectl_sched.suggestions.commands import UNSCHEDULABLE
 from kubectl_sched.suggestions.remedies import node_changes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
-    from kubectl_sched.api.core import Node, Taint
+    from kubectl_sched.api.core import Taint
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.suggestions.change import Way
@@ -109,12 +116,12 @@ def _untolerated(result: ScheduleResult, row: int, effects: Collection[str]) -> 
 
 
 def _is_of_controller(taint: Taint) -> bool:
-    return taint.key.startswith(_OF_CONTROLLERS) and taint.key != UNSCHEDULABLE
+    return taint.key.startswith(_OF_CONTROLLERS) and taint.key != UNSCHEDULABLE_TAINT.key
 
 
 def _correct(result: ScheduleResult, row: int, taint: Taint) -> Change | None:
     """Make a toleration that nearly tolerates the taint tolerate it."""
-    if taint.key == UNSCHEDULABLE:
+    if taint.key == UNSCHEDULABLE_TAINT.key:
         return _take_off(result, row, taint)
     for toleration in result.pod.spec.tolerations[:_COMPARED]:
         if toleration_hints(taint, (toleration,), comparison=False):
@@ -129,13 +136,13 @@ def _correct(result: ScheduleResult, row: int, taint: Taint) -> Change | None:
 
 def _tolerate(result: ScheduleResult, row: int, taint: Taint) -> Change:
     """Tolerate the taint; a cordoned node is uncordoned instead."""
-    if taint.key == UNSCHEDULABLE:
+    if taint.key == UNSCHEDULABLE_TAINT.key:
         return _take_off(result, row, taint)
     meant = _tolerating(taint)
     return Change(
         kind=Kind.TOLERATE_RESERVED if _is_for_device_pods(result, taint) else Kind.TOLERATE,
         text=f"with a toleration for {taint}",
-        pod=lambda pod: replace(pod, spec=replace(pod.spec, tolerations=(*pod.spec.tolerations, meant))),
+        pod=lambda pod: with_spec(pod, tolerations=(*pod.spec.tolerations, meant)),
         caution=_caution(result, taint),
         cost=(taint.key in _CONTROL_PLANE,),
     )
@@ -161,22 +168,16 @@ def _caution(result: ScheduleResult, taint: Taint) -> str:
 def _take_off(result: ScheduleResult, row: int, taint: Taint) -> Change:
     """Take the taint off the row's node."""
     name = result.nodes.names[row]
-    if taint.key == UNSCHEDULABLE and result.nodes.node_objects[row].spec.unschedulable:
+    if taint.key == UNSCHEDULABLE_TAINT.key and result.nodes.node_objects[row].spec.unschedulable:
         return node_changes.uncordoned(name)
     control_plane = ", which also runs the control plane" if taint.key in _CONTROL_PLANE else ""
     return Change(
         kind=Kind.UNTAINT,
         text=f"without the taint {taint} on {name}",
         node_name=name,
-        node=lambda node: _without_taint(node, taint),
+        node=lambda node: without_taint(node, taint),
         caution=f"any pod may then run on {name}{control_plane}",
     )
-
-
-def _without_taint(node: Node, taint: Taint) -> Node:
-    """As `kubectl taint` takes it off: by key and effect."""
-    kept = (each for each in node.spec.taints if (each.key, each.effect) != (taint.key, taint.effect))
-    return replace(node, spec=replace(node.spec, taints=tuple(kept)))
 
 
 def _tolerating(taint: Taint) -> Toleration:
@@ -186,9 +187,9 @@ def _tolerating(taint: Taint) -> Toleration:
 
 def _without_toleration(pod: Pod, gone: Toleration) -> Pod:
     kept = tuple(each for each in pod.spec.tolerations if each != gone)
-    return replace(pod, spec=replace(pod.spec, tolerations=kept))
+    return with_spec(pod, tolerations=kept)
 
 
 def _exchanged(pod: Pod, wrong: Toleration, meant: Toleration) -> Pod:
     tolerations = tuple(meant if each == wrong else each for each in pod.spec.tolerations)
-    return replace(pod, spec=replace(pod.spec, tolerations=tolerations))
+    return with_spec(pod, tolerations=tolerations)

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from kubectl_sched.api.affinity import Affinity
+from kubectl_sched.api.core import HOSTNAME
+from kubectl_sched.api.meta import with_spec
 from kubectl_sched.suggestions.change import Change, Kind
 from kubectl_sched.suggestions.node_evictions import evictable, eviction
 from kubectl_sched.suggestions.remedies import preferences, tolerations
-from kubectl_sched.suggestions.remedies.preferences import HOSTNAME
 from kubectl_sched.suggestions.remedies.selectors import selects_host
 from kubectl_sched.suggestions.weight_margins import points_lost, weight_to_tie, weight_to_win
 
@@ -72,7 +73,7 @@ def _without_near_preference(pod: Pod, part: str, index: int) -> Pod:
     affinity = pod.spec.affinity if pod.spec.affinity is not None else Affinity()
     terms: PodAffinity = getattr(affinity, part)
     kept = replace(terms, preferred=(*terms.preferred[:index], *terms.preferred[index + 1 :]))
-    return replace(pod, spec=replace(pod.spec, affinity=replace(affinity, **{part: kept})))
+    return with_spec(pod, affinity=replace(affinity, **{part: kept}))
 
 
 def _spreading_less(result: ScheduleResult) -> Iterator[Change]:
@@ -88,7 +89,7 @@ def _spreading_less(result: ScheduleResult) -> Iterator[Change]:
 
 def _without_constraint(pod: Pod, gone: object) -> Pod:
     kept = tuple(each for each in pod.spec.topology_spread_constraints if each != gone)
-    return replace(pod, spec=replace(pod.spec, topology_spread_constraints=kept))
+    return with_spec(pod, topology_spread_constraints=kept)
 
 
 def _emptying(result: ScheduleResult, row: int) -> Iterator[Change]:

@@ -21,7 +21,7 @@ _ROOMY = 100
 _MARK = 2
 
 
-def told(explanations: Sequence[Explanation]) -> str:
+def pods_heading(explanations: Sequence[Explanation]) -> str:
     """Count the pods that would land."""
     fitting = sum(each.result.fits for each in explanations)
     return f"{count(len(explanations), 'pod')}, each on its own against the same state: {fitting:,} would land."

@@ -57,7 +57,7 @@ def status(view: View, listed: int, stage: Stage | None, message: str) -> Line:
         return (Span(safe(message), Tone.CHANGED),)
     total = len(view.result.nodes)
     if stage is not None:
-        return (Span(f"{listed:,} of {total:,} · ", Tone.DIM), Span(stage.told))
+        return (Span(f"{listed:,} of {total:,} · ", Tone.DIM), Span(stage.text))
     shown = count(total, "node") if listed == total else f"{listed:,} of {count(total, 'node')}"
     order = _ORDER.get(view.sort.key, f"by {short(view.sort.key)}")
     told = f"{shown}, {order}{', reversed' if view.sort.reverse else ''}"

@@ -178,7 +178,8 @@ class ExplorerScreen(DecisionScreen):
         """Drop the filter, then the narrowing; then go back to the pods where there are several."""
         view = self.view
         if view.filter_text or self.query_one("#filter", Input).has_focus:
-            self._set_filter("")
+            self.query_one("#filter", Input).value = ""
+            self._leave_filter()
         elif view.stage is not None:
             self.show(explorer_state.narrowed(view, None))
         elif len(self.app.screen_stack) > 2:
@@ -202,10 +203,6 @@ class ExplorerScreen(DecisionScreen):
         """Keep the filter, and go back to the list."""
         if event.input.id == "filter":
             self._leave_filter()
-
-    def _set_filter(self, text: str) -> None:
-        self.query_one("#filter", Input).value = text
-        self._leave_filter()
 
     def _leave_filter(self) -> None:
         entry = self.query_one("#filter", Input)

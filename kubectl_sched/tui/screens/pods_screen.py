@@ -9,7 +9,7 @@ from textual.widgets import Input
 
 from kubectl_sched.tui.keys import PODS
 from kubectl_sched.tui.lines.line import Tone, wrapped
-from kubectl_sched.tui.lines.pod_lines import PodLines, matching, told, whole
+from kubectl_sched.tui.lines.pod_lines import PodLines, matching, pods_heading, whole
 from kubectl_sched.tui.screens.lines_screen import Page
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class PodsScreen(Page[None]):
         """Those that match, at the present width."""
         width = self.size.width
         explanations = [decision.explanation for decision in self._decisions]
-        self.head(wrapped(told(explanations), width, Tone.STRONG))
+        self.head(wrapped(pods_heading(explanations), width, Tone.STRONG))
         self._shown = matching(explanations, self.query_one(Input).value)
         line_of = PodLines(explanations, width - 1)
         self.lines.show(

@@ -80,7 +80,7 @@ class LineList(ScrollView, can_focus=True):
         self.count = 0
         self.cursor = 0
 
-    def show(self, count: int, line: Callable[[int], Line], *, heading: Line | None = None, cursor: int = 0) -> None:
+    def show(self, count: int, line: Callable[[int], Line], *, heading: Line | None, cursor: int) -> None:
         """Show so many lines, each made by the function when it is seen."""
         self._row, self._tops, self._below = lambda index: (line(index),), range(count + 1), ()
         self._begin(heading, cursor)
@@ -93,9 +93,9 @@ class LineList(ScrollView, can_focus=True):
         self,
         rows: Sequence[Sequence[Line]],
         *,
-        heading: Line | None = None,
-        cursor: int = 0,
-        below: Sequence[Line] = (),
+        heading: Line | None,
+        cursor: int,
+        below: Sequence[Line],
     ) -> None:
         """Show rows of several lines each, and after the last of them lines that the cursor does not go to."""
         self._row, self._tops, self._below = rows.__getitem__, list(accumulate(map(len, rows), initial=0)), below

@@ -139,7 +139,7 @@ def test_replicas_that_count_each_other_share_a_cycle_unless_a_label_comes_that_
         course = CountedCourse()
         course.begin_with_three_nodes(service=True)
         course.replicas_come(spec, 3, [False, True])
-        assert course.scheduling_loop.equally_decided == (1 if "Exists" in str(spec) else 2), spec
+        assert course.pods.equally_decided == (1 if "Exists" in str(spec) else 2), spec
 
 
 def test_whenever_the_watch_tells_of_bindings_decisions_are_those_of_whole_cycles() -> None:
@@ -147,4 +147,4 @@ def test_whenever_the_watch_tells_of_bindings_decisions_are_those_of_whole_cycle
         course = CountedCourse()
         course.begin_with_three_nodes(service=True)
         course.replicas_come(spec, 5, bound_after)
-        assert course.scheduling_loop.equally_decided > 0
+        assert course.pods.equally_decided > 0

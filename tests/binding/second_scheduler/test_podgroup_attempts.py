@@ -18,6 +18,7 @@ from kubectl_sched.binding.second_scheduler.decision_log import DecisionLog
 from kubectl_sched.binding.second_scheduler.followed_kinds import watched_kinds
 from kubectl_sched.binding.second_scheduler.loop_messages import Finished, LastVictim, Led, PreemptionEnded
 from kubectl_sched.binding.second_scheduler.metrics import Metrics
+from kubectl_sched.binding.second_scheduler.pod_attempts import PodAttempts
 from kubectl_sched.binding.second_scheduler.podgroups.membership import Membership
 from kubectl_sched.binding.second_scheduler.podgroups.podgroup_attempts import PodGroupAttempts
 from kubectl_sched.binding.second_scheduler.podgroups.waiting_gangs import WaitingGangs
@@ -124,13 +125,13 @@ class Cluster:
         hints = PluginHints({NAME: framework}, cache.objects)
         backoff = Backoff(flushes_gated=configuration.release.gated_pods_are_flushed)
         self.queue = SchedulingQueue(order, gated_by, hints, backoff, membership.queued_with, membership.preemptor)
-        self.loop = SchedulingLoop(
+        self.pods = PodAttempts(
             {NAME: framework}, cache, self.queue, binder, Metrics((NAME,)), DecisionLog(quiet=True), lambda: self.now
         )
         if minor == "1.35":
-            self.loop.gangs = WaitingGangs(cache, self.queue, binder)
-        else:
-            self.loop.groups = PodGroupAttempts(scheduler, membership, cache, self.queue, may_preempt=preempts)
+            self.pods.gangs = WaitingGangs(cache, self.queue, binder)
+        groups = PodGroupAttempts(scheduler, membership, cache, self.queue, may_preempt=preempts)
+        self.loop = SchedulingLoop(self.pods, groups if minor != "1.35" else None)
         for kind in watched_kinds([framework.profile], configuration):
             path = "/apis/scheduling.k8s.io/v1alpha2/podgroups" if kind.name == "PodGroup" else ""
             self.loop.take(Replaced(kind, [], path))

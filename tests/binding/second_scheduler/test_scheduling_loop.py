@@ -16,6 +16,7 @@ from kubectl_sched.binding.second_scheduler.decision_log import DecisionLog
 from kubectl_sched.binding.second_scheduler.followed_kinds import watched_kinds
 from kubectl_sched.binding.second_scheduler.loop_messages import Finished, Led, Stop
 from kubectl_sched.binding.second_scheduler.metrics import Metrics
+from kubectl_sched.binding.second_scheduler.pod_attempts import PodAttempts
 from kubectl_sched.binding.second_scheduler.queued_pod import Backoff
 from kubectl_sched.binding.second_scheduler.queueing_hints import PluginHints
 from kubectl_sched.binding.second_scheduler.scheduling_loop import SchedulingLoop
@@ -85,7 +86,7 @@ class Recorder:
         """Writes about a pod change nothing here."""
 
 
-class CheckedLoop(SchedulingLoop):
+class CheckedAttempts(PodAttempts):
     """Holds each decision against a whole cycle, and counts those that took none."""
 
     equally_decided = 0
@@ -127,9 +128,10 @@ class AnyCourse(RuleBasedStateMachine):
             PluginHints({MINE: FRAMEWORK}, cache.objects),
             Backoff(initial=1.0, maximum=10.0),
         )
-        self.scheduling_loop = CheckedLoop(
+        self.pods = CheckedAttempts(
             {MINE: FRAMEWORK}, cache, queue, binder, Metrics((MINE,)), DecisionLog(quiet=True), lambda: self.now
         )
+        self.scheduling_loop = SchedulingLoop(self.pods)
         self.nodes: dict[str, int] = {}
         self.server: dict[str, Pod] = {}
         self.delivered: dict[str, Pod] = {}
@@ -350,7 +352,7 @@ def test_equal_pods_are_decided_by_one_cycle_until_something_else_changes() -> N
     loop = course.scheduling_loop
     for _ in range(3):
         assert loop.decide()
-    assert loop.equally_decided == 2
+    assert course.pods.equally_decided == 2
     bound, on = course.recorder.decided[0]
     labels = {**bound.metadata.labels, "topology.kubernetes.io/zone": "a"}
     relabelled = structs.replace(
@@ -360,10 +362,10 @@ def test_equal_pods_are_decided_by_one_cycle_until_something_else_changes() -> N
     )
     loop.take(Changed(BY_NAME["Pod"], relabelled, gone=False))
     assert loop.decide()
-    assert loop.equally_decided == 3
+    assert course.pods.equally_decided == 3
     loop.take(Changed(BY_NAME["Node"], node("n1", allocatable={"cpu": "9", "pods": "99"}), gone=False))
     assert loop.decide()
-    assert (loop.equally_decided, len(course.recorder.decided)) == (3, len(waiting))
+    assert (course.pods.equally_decided, len(course.recorder.decided)) == (3, len(waiting))
 
 
 def test_a_pod_that_no_cycle_can_judge_is_told_and_the_others_are_bound(capsys: pytest.CaptureFixture[str]) -> None:

@@ -122,8 +122,8 @@ def test_at_the_deadline_of_the_first_all_that_wait_are_rejected_and_later_tried
     cluster.tell(small("n2"))
     cluster.decide()
     assert len(waiting(cluster)) == 2
-    assert cluster.loop.gangs is not None
-    assert cluster.loop.gangs.ends_at() == 301.0
+    assert cluster.pods.gangs is not None
+    assert cluster.pods.gangs.ends_at() == 301.0
     cluster.recorder.told.clear()
     cluster.now = 300.9
     cluster.decide()
@@ -136,7 +136,7 @@ def test_at_the_deadline_of_the_first_all_that_wait_are_rejected_and_later_tried
     ]
     cluster.later(12)
     assert len(waiting(cluster)) == 2, "what has rejected the one makes room for another"
-    ends = cluster.loop.gangs.ends_at()
+    ends = cluster.pods.gangs.ends_at()
     assert ends is not None
     assert 601.0 < ends <= 613.0
     cluster.tell(small("n3"))
@@ -186,8 +186,8 @@ def test_a_gang_that_is_gone_has_no_deadline() -> None:
     cluster.now = 200.0
     cluster.tell(*members(2))
     cluster.decide()
-    assert cluster.loop.gangs is not None
-    assert cluster.loop.gangs.ends_at() == cluster.now + 300.0
+    assert cluster.pods.gangs is not None
+    assert cluster.pods.gangs.ends_at() == cluster.now + 300.0
 
 
 def test_a_pod_that_somebody_else_binds_waits_no_longer() -> None:

@@ -13,20 +13,24 @@ from kubectl_sched.api.meta import ObjectMeta
 from kubectl_sched.api.scheduling import PodGroup
 from kubectl_sched.binding.podgroup_condition import condition_patch, conditions_of
 from kubectl_sched.binding.preemption_executor import preemptions_of_group
+from kubectl_sched.binding.second_scheduler.metrics import ERROR, UNSCHEDULABLE
+from kubectl_sched.binding.second_scheduler.pod_attempts import rejecting_plugins
 from kubectl_sched.binding.second_scheduler.queued_pod import QueuedPodGroup, nominated_pod
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.framework.podgroup_info import PodGroupInfo
 from kubectl_sched.framework.status import SUCCESS
+from kubectl_sched.render.headline import unjudged
 from kubectl_sched.scheduler.podgroup_members import cycle_of_group, info_of
 from kubectl_sched.scheduler.podgroup_submission import condition_of, failed_before_scheduling
 from kubectl_sched.scheduler.result import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.binding.preemption_executor import Preemption
     from kubectl_sched.binding.second_scheduler.cache import Cache
+    from kubectl_sched.binding.second_scheduler.pod_attempts import PodAttempts
     from kubectl_sched.binding.second_scheduler.podgroups.membership import Membership
     from kubectl_sched.binding.second_scheduler.queued_pod import Queued, QueuedPod
     from kubectl_sched.binding.second_scheduler.scheduling_queue import Rejected, SchedulingQueue
@@ -37,7 +41,7 @@ if TYPE_CHECKING:
 
 
 class PodGroupAttempts:
-    """Takes a group's pods out of the queue, runs its cycle, and puts back what gets no node."""
+    """Takes a group's pods out of the queue, runs its cycle, has members bound, and puts back those without a node."""
 
     def __init__(
         self,
@@ -65,14 +69,68 @@ class PodGroupAttempts:
         """Report whether this has the cycle of a group."""
         return isinstance(entity, QueuedPodGroup) or self.membership.is_member(entity.pod)
 
-    def members(self, entity: Queued) -> list[QueuedPod]:
+    def schedule(self, entity: Queued, pods: PodAttempts) -> None:
+        """Run the cycle of a group; its members bind side by side, as single pods do."""
+        began = pods.clock()
+        members = self._members(entity)
+        try:
+            result = self._run(members)
+            pods.metrics.decided(pods.clock() - began)
+            unknown = next((each.result for each in result.members if each.result and each.result.unknown), None)
+            left = members if unknown is not None else _bind_members(members, result, pods, began)
+        except Exception as failure:  # noqa: BLE001 - one group that nobody has thought of must not stop all others
+            why = f"cannot be judged, by a bug in kubectl-sched ({type(failure).__name__}: {failure})"
+            self._fail(entity, members, pods, f"{why}; other pods are served as before", began)
+            return
+        if unknown is not None:
+            self._fail(entity, members, pods, f"is not bound: {unjudged(unknown)}", began)
+        else:
+            self._turn_down(entity, left, result, pods, began)
+
+    def _fail(self, entity: Queued, members: Sequence[QueuedPod], pods: PodAttempts, why: str, began: float) -> None:
+        now = pods.clock()
+        for queued in members:
+            pods.log.problem(f"pod {queued.key} {why}")
+            pods.metrics.attempted(ERROR, scheduler_name_of(queued.pod), now - began)
+        self._put_back(entity, [(queued, (), ()) for queued in members], now, Outcome.ERROR)
+
+    def _turn_down(
+        self, entity: Queued, left: Sequence[QueuedPod], result: PodGroupResult, pods: PodAttempts, began: float
+    ) -> None:
+        """Say why the other members have no node, and put them where they wait."""
+        now = pods.clock()
+        without = {each.pod.key: each for each in result.members if each.node_name is None}
+        rejected = []
+        for queued in left:
+            member = without.get(queued.key)
+            if member is not None and member.outcome is Outcome.DELETING:
+                self._queue.drop(queued)
+                continue
+            if member is not None and member.nominated_node is not None:
+                self._queue.nominate(queued, member.nominated_node)
+            own = _own_rejection(member) if member is not None else None
+            rejected.append((queued, *(rejecting_plugins(own) if own is not None else ((), ()))))
+        for member in without.values():
+            failed = member.outcome is Outcome.ERROR
+            pods.metrics.attempted(ERROR if failed else UNSCHEDULABLE, scheduler_name_of(member.pod), now - began)
+            pods.log.left_out(member)
+        preemptions = self._preemptions(result)
+        for preemption in preemptions:
+            pods.preemption_began(preemption)
+        self._put_back(entity, rejected, now, _outcome_before_preemption(result))
+        reports = ((each, pods.frameworks[scheduler_name_of(each.pod)]) for each in without.values())
+        pods.binder.report_group(reports, self._patches(conditions_of(result)))
+        for preemption in preemptions:
+            pods.binder.preempt(preemption)
+
+    def _members(self, entity: Queued) -> list[QueuedPod]:
         """Take out all pods of the cycle, in their order; in 1.36 the first that has its turn brings the others."""
         if isinstance(entity, QueuedPodGroup):
             return sorted(entity.pods, key=_order_in_group)
         others = (pod for pod in self._cache.waiting_members(entity.pod) if pod.key != entity.key)
         return sorted([entity, *self._queue.pop_these(others)], key=_order_of_first_attempts)
 
-    def run(self, members: Iterable[QueuedPod]) -> PodGroupResult:
+    def _run(self, members: Iterable[QueuedPod]) -> PodGroupResult:
         """Run the cycle of the group over the cluster as it is."""
         nodes = self._cache.snapshot(self._queue.nominated())
         pods = [nominated_pod(each.pod, each.nominated_node) for each in members]
@@ -94,16 +152,13 @@ class PodGroupAttempts:
         result = failed_before_scheduling(info, str(configuration.version), why, configuration.release)
         return replace(result, condition=None)
 
-    def preemptions(self, result: PodGroupResult) -> tuple[Preemption, ...]:
+    def _preemptions(self, result: PodGroupResult) -> tuple[Preemption, ...]:
         """Return who has to go for the group or its members, if anybody may be preempted."""
         framework = self._scheduler.framework(scheduler_name_of(result.info.pods[0])) if result.info.pods else None
         return preemptions_of_group(result, framework) if self._may_preempt and framework is not None else ()
 
-    def conditions(self, result: PodGroupResult) -> Iterator[tuple[PodGroup, Request]]:
-        """Yield the patches of the conditions that change."""
-        return self._patches(conditions_of(result))
-
     def _patches(self, conditions: Iterable[tuple[PodGroup, Condition]]) -> Iterator[tuple[PodGroup, Request]]:
+        """Yield the patches of the conditions that change."""
         for group, condition in conditions:
             if condition.status == "True":
                 self._scheduled.add(group.metadata.uid)
@@ -130,7 +185,7 @@ class PodGroupAttempts:
         """Forget a group that has been deleted."""
         self._scheduled.discard(group.metadata.uid)
 
-    def put_back(self, entity: Queued, rejected: Iterable[Rejected], now: float, outcome: Outcome) -> None:
+    def _put_back(self, entity: Queued, rejected: Iterable[Rejected], now: float, outcome: Outcome) -> None:
         """Into the queue with the pods that get no node: as a group, or up to 1.36 each by itself.
 
         `outcome` is that of the group before its preemption.
@@ -143,12 +198,28 @@ class PodGroupAttempts:
             self._queue.rejected(queued, plugins, now, pending, by_backoff=True)
 
 
-def outcome_before_preemption(result: PodGroupResult) -> Outcome:
+def _bind_members(
+    members: Sequence[QueuedPod], result: PodGroupResult, pods: PodAttempts, began: float
+) -> list[QueuedPod]:
+    """Bind the members that get a node; gives the others."""
+    found = {each.pod.key: each for each in result.members}
+    placed, left = [], []
+    for queued in members:
+        member = found.get(queued.key)
+        if member is not None and member.result is not None and member.node_name is not None:
+            placed.append(pods.assume(queued, member.result, member.node_name, began))
+        else:
+            left.append(queued)
+    pods.bind(placed)
+    return left
+
+
+def _outcome_before_preemption(result: PodGroupResult) -> Outcome:
     """Return the outcome that the queue counts: a group was rejected even if preemption for it fails."""
     return result.outcome if result.post_filter is None else Outcome.UNSCHEDULABLE
 
 
-def own_rejection(member: Member) -> ScheduleResult | None:
+def _own_rejection(member: Member) -> ScheduleResult | None:
     """Return the part of the cycle in which plugins rejected the member itself; None if its group is what failed."""
     own = member.result
     if member.outcome is not Outcome.UNSCHEDULABLE or own is None or own.outcome is not Outcome.UNSCHEDULABLE:

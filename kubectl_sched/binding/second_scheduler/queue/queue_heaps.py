@@ -99,7 +99,7 @@ class QueueHeaps:
         return [self._backoff.leaves_at(heap[0][2]) for heap in self._backoff_heaps() if heap]
 
     def compact(self, pods: int) -> None:
-        """Leave out the entries of pods that have gone, which nobody takes out while another replica leads."""
+        """Drop the entries of pods that are gone: nothing pops them while another replica leads."""
         most = 2 * pods + _ENTRIES_KEPT
         for heap, place in self._heaps():
             if len(heap) > most:

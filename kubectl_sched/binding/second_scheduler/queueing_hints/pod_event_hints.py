@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from kubectl_sched.api.component_helpers.pod_requests import pod_requests, pod_resource, scheduler_options
-from kubectl_sched.api.component_helpers.taints import NO_SCHEDULE, tolerated
-from kubectl_sched.api.core import Taint
+from kubectl_sched.api.component_helpers.taints import UNSCHEDULABLE_TAINT, tolerated
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.plugins.inter_pod_affinity.terms import terms_of
 from kubectl_sched.plugins.node_declared_features import NodeDeclaredFeatures
@@ -22,11 +21,9 @@ if TYPE_CHECKING:
     from kubectl_sched.binding.second_scheduler.queueing_hints.hint_question import HintQuestion
     from kubectl_sched.plugins.inter_pod_affinity.terms import AffinityTerm
 
-_CORDONED: Final = Taint(key="node.kubernetes.io/unschedulable", effect=NO_SCHEDULE)
-
 
 def never(_: HintQuestion) -> bool:
-    """The plugins that rejected the pod besides decide."""
+    """No event helps against this plugin: the others that rejected the pod decide."""
     return False
 
 
@@ -155,7 +152,7 @@ def own_tolerations(question: HintQuestion) -> bool:
     """The pod tolerates cordoned nodes now."""
     _, new = question.after(Pod)
     comparison = question.features.enabled("TaintTolerationComparisonOperators")
-    return tolerated(_CORDONED, new.spec.tolerations, comparison=comparison)
+    return tolerated(UNSCHEDULABLE_TAINT, new.spec.tolerations, comparison=comparison)
 
 
 def own_features(question: HintQuestion) -> bool:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def claim_of_pod(question: HintQuestion) -> bool:
-    """The claim is one of the pod's, be it that of an ephemeral volume."""
+    """The claim is one of the pod's, perhaps that of an ephemeral volume."""
     _, claim = question.after(PersistentVolumeClaim)
     pod = question.pod
     return claim.namespace == pod.namespace and any(use.claim_name == claim.name for use in claim_uses(pod))

@@ -9,11 +9,11 @@ import msgspec
 
 from kubectl_sched.api.affinity import NodeSelectorRequirement
 from kubectl_sched.api.apimachinery.quantity import InvalidQuantity, parse_quantity, parse_resource_list
-from kubectl_sched.api.core import RawQuantity
+from kubectl_sched.api.core import ZONE, RawQuantity
 from kubectl_sched.api.decoders import UNDECODABLE
 from kubectl_sched.errors import SchedError
 from kubectl_sched.node_provisioning.karpenter.cloudprovider.instance_type import InstanceType, Offering
-from kubectl_sched.node_provisioning.karpenter.karpenter_labels import CAPACITY_TYPE, INSTANCE_TYPE, ZONE
+from kubectl_sched.node_provisioning.karpenter.karpenter_labels import CAPACITY_TYPE, INSTANCE_TYPE
 from kubectl_sched.node_provisioning.karpenter.scheduling.requirement import IN, requirement
 from kubectl_sched.node_provisioning.karpenter.scheduling.requirements import merged, selector_requirements
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from kubectl_sched.api.core import ZONE
 from kubectl_sched.node_provisioning.karpenter.cloudprovider.instance_type import InstanceType, Offering
-from kubectl_sched.node_provisioning.karpenter.karpenter_labels import CAPACITY_TYPE, INSTANCE_TYPE, NODE_POOL, ZONE
+from kubectl_sched.node_provisioning.karpenter.karpenter_labels import CAPACITY_TYPE, INSTANCE_TYPE, NODE_POOL
 from kubectl_sched.node_provisioning.karpenter.scheduling.requirement import IN, requirement
 from kubectl_sched.node_provisioning.karpenter.scheduling.requirements import label_requirements, merged
 from kubectl_sched.node_provisioning.karpenter.scheduling.resource_lists import subtract

@@ -97,7 +97,7 @@ def is_compatible(existing: Requirements, incoming: Requirements, undefined: fro
     return True
 
 
-def incompatibility(existing: Requirements, incoming: Requirements, undefined: frozenset[str] = frozenset()) -> str:
+def incompatibility(existing: Requirements, incoming: Requirements, undefined: frozenset[str]) -> str:
     """Karpenter's words for why the incoming cannot be met; of several unknown labels the first by name."""
     for key in sorted(incoming):
         if key not in undefined and key not in existing and not incoming[key].is_negative:

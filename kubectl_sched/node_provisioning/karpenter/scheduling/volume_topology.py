@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from kubectl_sched.api.component_helpers.csi_translation import in_tree_plugin_named
 from kubectl_sched.api.component_helpers.volume_claims import claim_uses
+from kubectl_sched.api.core import HOSTNAME
 from kubectl_sched.errors import SchedError
-from kubectl_sched.node_provisioning.karpenter.karpenter_labels import HOSTNAME
 from kubectl_sched.node_provisioning.karpenter.scheduling.requirement import IN, requirement
 from kubectl_sched.node_provisioning.karpenter.scheduling.requirements import intersects, merged, selector_requirements
 

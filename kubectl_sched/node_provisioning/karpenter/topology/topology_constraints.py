@@ -8,19 +8,16 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from msgspec.structs import replace
 
 from kubectl_sched.api.apimachinery.labels import (
-    DOES_NOT_EXIST,
     EQUALS,
     EVERYTHING,
-    EXISTS,
-    IN,
-    NOT_IN,
     NOTHING,
+    OF_LABEL_SELECTOR,
     InvalidSelector,
     requirement,
     selector_of,
 )
+from kubectl_sched.api.core import HOSTNAME
 from kubectl_sched.api.meta import LabelSelectorRequirement
-from kubectl_sched.node_provisioning.karpenter.karpenter_labels import HOSTNAME
 from kubectl_sched.node_provisioning.karpenter.scheduling.requirements import label_requirements, of_key
 from kubectl_sched.node_provisioning.karpenter.scheduling.untolerated_taints import tolerates_all
 from kubectl_sched.node_provisioning.karpenter.topology.topology_group import (
@@ -46,8 +43,6 @@ if TYPE_CHECKING:
 
 Domains: TypeAlias = "dict[str, dict[str, list[tuple[Taint, ...]]]]"
 """The domains of each key that NodePools could make, with the taints of the nodes in them."""
-
-_OPERATORS = {"In": IN, "NotIn": NOT_IN, "Exists": EXISTS, "DoesNotExist": DOES_NOT_EXIST}
 
 
 class Surroundings(NamedTuple):
@@ -287,7 +282,7 @@ def _listing(selector: LabelSelector | None) -> Selector:
         return EVERYTHING.add(
             *(requirement(key, EQUALS, (value,)) for key, value in selector.match_labels.items()),
             *(
-                requirement(each.key, _OPERATORS.get(each.operator, ""), each.values)
+                requirement(each.key, OF_LABEL_SELECTOR.get(each.operator, ""), each.values)
                 for each in selector.match_expressions
             ),
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from kubectl_sched.node_provisioning.karpenter.karpenter_labels import HOSTNAME
+from kubectl_sched.api.core import HOSTNAME
 from kubectl_sched.node_provisioning.karpenter.scheduling.requirement import IN, Requirement, requirement
 from kubectl_sched.node_provisioning.karpenter.scheduling.requirements import (
     is_compatible,

@@ -38,7 +38,7 @@ class SharedChunks:
         self._taken = 0
 
     def fill(self, fill: Callable[[memoryview], tuple[int, int] | None]) -> None:
-        """Let each chunk be filled, which gives the bytes and a note, until it gives None or nobody takes them."""
+        """Fill chunk after chunk; `fill` returns the bytes and a note. End when it returns None or nobody reads."""
         os.close(self._filled[0])
         os.close(self._free[1])
         for index in count():
