@@ -31,6 +31,7 @@ _NOT_PLAIN_IN_PAGE: Final = pattern(f"[^\n -~{JOINER}]")
 _NOT_PLAIN_IN_JSON: Final = pattern("[\x7f-\U0010ffff]")
 _DELETE: Final = b"\x7f"
 _CLEAR_LINE: Final = "\r\x1b[K"
+_DUMB: Final = frozenset({"", "dumb", "unknown"})
 
 
 def safe(text: str) -> str:
@@ -108,6 +109,14 @@ def write_again(out: bytes, err: bytes) -> None:
     sys.stdout.buffer.flush()
     sys.stderr.buffer.write(err)
     sys.stderr.buffer.flush()
+
+
+def can_draw(stream: TextIO) -> bool:
+    """Report whether the stream is a terminal that takes colours and moves its cursor, as TERM names one.
+
+    Windows, whose terminals all do, has no TERM.
+    """
+    return stream.isatty() and (os.name == "nt" or os.environ.get("TERM", "") not in _DUMB)
 
 
 def _is_terminal(stream: TextIO) -> bool:

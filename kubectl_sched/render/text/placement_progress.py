@@ -7,7 +7,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from kubectl_sched.output import write_progress
+from kubectl_sched.output import can_draw, write_progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -19,7 +19,7 @@ _BETWEEN_SECONDS = 0.1
 @contextmanager
 def placing() -> Iterator[Callable[[int, int], None] | None]:
     """Something to tell (done, known of) to; None where nobody would see it."""
-    if not sys.stderr.isatty():
+    if not can_draw(sys.stderr):
         yield None
         return
     started = shown = time.monotonic()

@@ -7,7 +7,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from kubectl_sched.output import safe
+from kubectl_sched.output import can_draw, safe
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,7 +21,7 @@ _MOST_LINES = 20
 @contextmanager
 def progress(*, of_bytes: bool = True) -> Iterator[Callable[[str, int, int | None], None] | None]:
     """Something to tell (what, done, of how many) to; None where nobody would see it."""
-    if not sys.stderr.isatty():
+    if not can_draw(sys.stderr):
         yield None
         return
     bar: Progress | None = None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from kubectl_sched.output import write_segments
+from kubectl_sched.output import can_draw, write_segments
 from kubectl_sched.render.text.note_lines import note_parts
 from kubectl_sched.render.text.screen_fitting import BLANK, LINES, Part, fitted, lines_of
 
@@ -29,7 +29,7 @@ _PIPED_WIDTH = 100_000
 def console_for(color: str) -> Console | None:
     """The terminal, or a pipe that wants colours; another pipe needs no console, which takes long to import."""
     is_terminal = sys.stdout.isatty()
-    colored = color == "always" or (color == "auto" and is_terminal and not os.environ.get("NO_COLOR"))
+    colored = color == "always" or (color == "auto" and can_draw(sys.stdout) and not os.environ.get("NO_COLOR"))
     if not (is_terminal or colored):
         return None
     from rich.console import Console
