@@ -158,3 +158,11 @@ def test_a_terminal_that_cannot_be_drawn_on_gets_plain_text(term: str) -> None:
 def test_colours_that_are_asked_for_come_on_every_terminal() -> None:
     written, _ = shown(["explain", "web-0", "--color", "always", *DEMO], [], TERM="dumb")
     assert "\x1b[1;31m" in written
+
+
+@pytest.mark.parametrize("columns", ["0", "1", "x"])
+def test_any_number_of_columns_gets_an_answer(columns: str) -> None:
+    for arguments in (["explain", "web-0", *DEMO], ["explain", "--pending", *DEMO], ["capacity", *DEMO]):
+        written, returned = shown(arguments, [], COLUMNS=columns, PAGER="cat")
+        assert returned in {0, 1}, written
+        assert "error: " not in written

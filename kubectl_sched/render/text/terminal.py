@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _PIPED_WIDTH = 100_000
 """A pipe has no width: nothing is wrapped or cut for it."""
 
+_UNKNOWN_WIDTH = 80
+
 
 def console_for(color: str) -> Console | None:
     """The terminal, or a pipe that wants colours; another pipe needs no console, which takes long to import."""
@@ -34,7 +36,7 @@ def console_for(color: str) -> Console | None:
         return None
     from rich.console import Console
 
-    return Console(
+    console = Console(
         file=sys.stdout,
         force_terminal=colored or None,
         color_system="standard" if colored else None,
@@ -45,6 +47,9 @@ def console_for(color: str) -> Console | None:
         highlight=False,
         soft_wrap=False,
     )
+    if not console.width:  # COLUMNS=0, which says that it is not known
+        console.width = _UNKNOWN_WIDTH
+    return console
 
 
 def print_answer(answer: Answer, display: Display, notes: Sequence[str]) -> None:
