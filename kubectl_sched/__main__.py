@@ -53,6 +53,13 @@ def interrupt_again(unraisable: UnraisableHookArgs) -> None:
     Timer(_UNTIL_AGAIN, os.kill, (os.getpid(), signal.SIGINT)).start()
 
 
+def open_closed_streams() -> None:
+    """Put the null device where a standard stream was closed, so that no file that is opened takes its place."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115 - until the end
+
+
 def run() -> NoReturn:
     """Run the program and end at once.
 
@@ -62,6 +69,7 @@ def run() -> NoReturn:
     # For linear algebra, which nothing here does, numpy would start a thread a core, each spinning for a while.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     sys.unraisablehook = interrupt_again
+    open_closed_streams()
     try:
         main()
     except SystemExit as ended:
@@ -108,6 +116,8 @@ def _run() -> Any:
     try:
         return app(command_first(sys.argv[1:]), prog_name="kubectl sched")
     except SystemExit as ended:
+        if isinstance(ended.__context__, BrokenPipeError):  # click makes it an exit code that means something else here
+            raise ended.__context__ from None
         return ended.code
 
 

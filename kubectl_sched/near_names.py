@@ -32,7 +32,7 @@ def near_files(path: str) -> str:
     """Return the same for files beside one that there is not."""
     missing = Path(path)
     try:
-        beside = [each.name for each in missing.parent.iterdir()] if not exists(path) else []
+        beside = [each.name for each in missing.parent.iterdir() if exists(str(each))] if not exists(path) else []
     except OSError:
         return ""
     near = near_names(missing.name, beside)

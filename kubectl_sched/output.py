@@ -34,6 +34,7 @@ _NOT_PLAIN_IN_PAGE: Final = pattern(f"[^\n -~{JOINER}]")
 _NOT_PLAIN_IN_JSON: Final = pattern("[\x7f-\U0010ffff]")
 _DELETE: Final = b"\x7f"
 _CLEAR_LINE: Final = "\r\x1b[K"
+_DUMB: Final = frozenset({"dumb", "unknown"})
 
 
 def safe(text: str) -> str:
@@ -111,6 +112,11 @@ def write_again(out: bytes, err: bytes) -> None:
     sys.stdout.buffer.flush()
     sys.stderr.buffer.write(err)
     sys.stderr.buffer.flush()
+
+
+def can_draw(stream: TextIO) -> bool:
+    """Report whether the stream is a terminal, unless TERM says that it takes no colours and moves no cursor."""
+    return stream.isatty() and os.environ.get("TERM") not in _DUMB
 
 
 def _is_terminal(stream: TextIO) -> bool:

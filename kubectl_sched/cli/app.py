@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from kubectl_sched.cli.command_line import leading_flags
 from kubectl_sched.cli.lazy_commands import COMMANDS, HELP_FLAGS, TRIAGE, UsageError, command
 from kubectl_sched.errors import SchedError
-from kubectl_sched.output import write_text
+from kubectl_sched.output import can_draw, write_text
 from kubectl_sched.user_defaults import user_defaults
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def with_command(arguments: Sequence[str], prog_name: str = "kubectl sched") -> 
 def _defaults(name: str, rest: Sequence[str]) -> dict[str, str]:
     """Return the user's defaults that the command takes: no format for what shows a screen or has few formats."""
     told = user_defaults()
-    has_screen = name == TRIAGE and sys.stdin.isatty() and sys.stdout.isatty()
+    has_screen = name == TRIAGE and sys.stdin.isatty() and can_draw(sys.stdout)
     if has_screen or name not in _FORMATTED or rest[:1] == ["message"] or {"-i", "--interactive"} & set(rest):
         told.pop("output", None)
     return told

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_sched.cli import options
 from kubectl_sched.cli.options.connection import ConnectionOptions  # noqa: TC001 - as above
+from kubectl_sched.output import can_draw
 
 if TYPE_CHECKING:
     from kubectl_sched.queries.explain import Question
@@ -37,7 +38,7 @@ def _shown(question: Question, dump: Dump, display: options.TriageOutput) -> int
     """Open the screen if there is a terminal and something pending, else print."""
     from kubectl_sched.queries.triage import Triaging
 
-    if display.output is None and sys.stdin.isatty() and sys.stdout.isatty():
+    if display.output is None and sys.stdin.isatty() and can_draw(sys.stdout):
         triaging = Triaging(question, dump)
         if triaging.pods:
             from kubectl_sched.tui.triage_explorer import explore_triage

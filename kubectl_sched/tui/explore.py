@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from kubectl_sched.errors import SchedError
+from kubectl_sched.output import can_draw
 from kubectl_sched.render.explain_output import check_node, exit_code
 from kubectl_sched.tui.decision import Decision
 from kubectl_sched.tui.explorer_input import Exploration
@@ -25,6 +26,11 @@ def check_terminal() -> None:
     """Raises SchedError unless there is a terminal to read keys from and to draw on."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise SchedError("--interactive needs a terminal: without -i the answer is printed")
+    if not can_draw(sys.stdout):
+        raise SchedError(
+            f"--interactive needs a terminal to draw on, but TERM is {os.environ['TERM']}: "
+            "without -i the answer is printed"
+        )
 
 
 def explore(answer: Answer, scheduler_of: Callable[[Pod], Scheduler], display: Display, formats: Sequence[str]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -242,3 +243,27 @@ def test_a_request_beyond_int64_is_no_trouble(kubectl_sched: Callable[..., Answe
 def test_the_exit_code_with_a_node_is_that_nodes(kubectl_sched: Callable[..., Answer]) -> None:
     assert kubectl_sched("explain", "web-0", "--from", "dump.json", "--node", "w2").code == 0
     assert kubectl_sched("explain", "large-0", "--from", "dump.json", "--node", "w2").code == 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "explain web-0 --from - --from -",
+        "diff --from - --to-dump -",
+        "diff --from dump.json --config - --to-config -",
+        "whatif - - --from dump.json",
+        "whatif - --from -",
+    ],
+)
+def test_standard_input_is_asked_for_once(
+    kubectl_sched: Callable[..., Answer], monkeypatch: pytest.MonkeyPatch, arguments: str
+) -> None:
+    piped = json.dumps(pod("new-0"))
+    if "--config" in arguments:
+        piped = '{"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}'
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(piped.encode())))
+    answer = kubectl_sched(*arguments.split())
+    assert answer.code == 2
+    assert answer.out == ""
+    assert answer.err.endswith("standard input: - is given more than once, but it can be read only once; name a file\n")
+    assert answer.err.count("\n") == 1

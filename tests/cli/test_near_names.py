@@ -31,3 +31,9 @@ def test_a_file_of_the_folder_that_one_is_in_is_named_as_it_was_typed(
     (tmp_path / "dump.json").touch()
     assert near_files("dmp.json") == "; near it: dump.json"
     assert near_files("no-such-folder/dump.json") == ""
+
+
+def test_a_link_to_nothing_is_near_no_file(tmp_path: Path) -> None:
+    (tmp_path / "dump.json").symlink_to("gone.json")
+    assert near_files(str(tmp_path / "dump.json")) == ""
+    assert near_files(str(tmp_path / "dmp.json")) == ""

@@ -32,6 +32,7 @@ def test_a_bundle_of_hundreds_of_files_takes_a_few_lines(monkeypatch: pytest.Mon
         return bars[0]
 
     monkeypatch.setattr(sys, "stderr", Screen())
+    monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr(rendering, "_PATIENCE_SECONDS", 0.0)
     monkeypatch.setattr(rendering, "_bar", bar)
     lines = []

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from kubectl_sched.queries.contrast import contrast_of
 from kubectl_sched.render.display import Display
 from kubectl_sched.render.text.screen_fitting import LINES
+from kubectl_sched.render.text.waterfall_lines import waterfall_lines
 from tests.plugins.clusters import node, pod, requests
 from tests.render.test_golden import CASES, NOTES, compare
 from tests.render.worlds import explained, gpu_cluster, gpu_pod, gpu_users, shown
@@ -190,6 +191,22 @@ def test_the_bars_of_a_waterfall_add_up_to_the_lead(name: str, width: int) -> No
         bars = [int(each) for each in re.findall(r"^ +([+-]\d+) █+ +\w", text, re.MULTILINE)]
         assert len(bars) == len(contrast.plugins)
         assert sum(bars) == int(told[3]) == total_of[named(name, told[1])] - total_of[named(name, told[2])]
+
+
+@pytest.mark.parametrize("width", [20, 30, 40])
+def test_a_waterfall_says_the_same_at_every_width(width: int) -> None:
+    explanation = by_several_plugins()
+    assert explanation.contrast is not None
+    wide, narrow = (
+        " ".join(line.plain for line in waterfall_lines(explanation.result, explanation.contrast, each, in_full=True))
+        for each in (PIPE, width)
+    )
+    assert _words_below_heading(wide) == _words_below_heading(narrow)
+
+
+def _words_below_heading(text: str) -> list[str]:
+    """The heading may shorten the names of nodes."""
+    return text.partition(":")[2].split()
 
 
 @pytest.mark.parametrize("width", WIDTHS)

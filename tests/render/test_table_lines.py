@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from kubectl_sched.render.table import Column, Table
+from kubectl_sched.render.safe_text import safe
+from kubectl_sched.render.table import Column, Table, without_common_prefix
 from kubectl_sched.render.text.table_lines import table_lines
 from tests.examples import examples
 
@@ -35,3 +36,49 @@ def tables(draw: st.DrawFn) -> Table[int]:
 def test_lines_do_not_depend_on_there_being_tones(table: Table[int], width: int) -> None:
     toned = replace(table, columns=(*table.columns[:-1], replace(table.columns[-1], tone=lambda _: "")))
     assert table_lines(table, width) == table_lines(toned, width)
+
+
+@given(tables(), st.integers(4, 40))
+@settings(max_examples=examples(100))
+def test_only_a_name_or_a_word_is_wider_than_the_terminal(table: Table[int], width: int) -> None:
+    names = {safe(row[0]).strip() for row in (table.headings, *table.texts)}
+    wide = [line.plain.strip() for line in table_lines(table, width) if line.cell_len > width]
+    assert [text for text in wide if " " in text and text not in names | set(without_common_prefix(list(names)))] == []
+
+
+def test_a_row_that_is_only_a_name_leaves_the_columns_as_they_are() -> None:
+    rows = [("a title of many words", ""), ("  cpu", "2"), ("  memory", "8Gi")]
+    table = Table(
+        columns=(
+            Column[tuple[str, str]](heading="Pool", cell=lambda row: row[0], kind="name"),
+            Column[tuple[str, str]](heading="Free", cell=lambda row: row[1], kind="number"),
+        ),
+        rows=rows,
+    )
+    assert [line.plain for line in table_lines(table, 18)] == [
+        "Pool      Free",
+        "a title of many",
+        "words",
+        "  cpu        2",
+        "  memory   8Gi",
+    ]
+
+
+def test_columns_that_do_not_fit_stand_below_their_rows() -> None:
+    rows = [("worker-1", "100 of 2,000", "1 of 110"), ("worker-2", "200 of 2,000", "2 of 110")]
+    table = Table(
+        columns=(
+            Column[tuple[str, str, str]](heading="Node", cell=lambda row: row[0], kind="name"),
+            Column[tuple[str, str, str]](heading="CPU", cell=lambda row: row[1], kind="number"),
+            Column[tuple[str, str, str]](heading="Pods", cell=lambda row: row[2], kind="number"),
+        ),
+        rows=rows,
+    )
+    assert [line.plain for line in table_lines(table, 24)] == [
+        "Node               CPU",
+        "  Pods",
+        "worker-1  100 of 2,000",
+        "  1 of 110",
+        "worker-2  200 of 2,000",
+        "  2 of 110",
+    ]

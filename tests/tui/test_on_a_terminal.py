@@ -143,3 +143,26 @@ def test_triage_with_nothing_pending_opens_no_screen() -> None:
 def test_an_output_that_is_asked_for_is_printed_on_a_terminal_too() -> None:
     written, returned = shown(["--from", "fixtures/triage", "-o", "table"], [])
     assert (returned, "2 more nodes like gpu-1" in written, "\x1b[?1049h" in written) == (1, True, False)
+
+
+@pytest.mark.parametrize("term", ["dumb", "unknown"])
+def test_a_terminal_that_cannot_be_drawn_on_gets_plain_text(term: str) -> None:
+    for arguments in (["--from", "fixtures/triage"], ["explain", "web-0", *DEMO], ["capacity", *DEMO]):
+        written, _ = shown(arguments, [], TERM=term)
+        assert "nvidia.com/gpu" in written
+        assert "\x1b" not in written
+    written, returned = shown(["explain", "web-0", "-i", *DEMO], [], TERM=term)
+    assert (returned, "--interactive needs a terminal to draw on" in written, "\x1b" in written) == (2, True, False)
+
+
+def test_colours_that_are_asked_for_come_on_every_terminal() -> None:
+    written, _ = shown(["explain", "web-0", "--color", "always", *DEMO], [], TERM="dumb")
+    assert "\x1b[1;31m" in written
+
+
+@pytest.mark.parametrize("columns", ["0", "1", "x"])
+def test_any_number_of_columns_gets_an_answer(columns: str) -> None:
+    for arguments in (["explain", "web-0", *DEMO], ["explain", "--pending", *DEMO], ["capacity", *DEMO]):
+        written, returned = shown(arguments, [], COLUMNS=columns, PAGER="cat")
+        assert returned in {0, 1}, written
+        assert "error: " not in written

@@ -7,7 +7,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from kubectl_sched.output import write_progress
+from kubectl_sched.output import can_draw, write_progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -18,8 +18,8 @@ _BETWEEN_SECONDS = 0.1
 
 @contextmanager
 def placing() -> Iterator[Callable[[int, int], None] | None]:
-    """Yield a callback that shows progress (done, known of); None if stderr is no terminal."""
-    if not sys.stderr.isatty():
+    """Yield a callback that shows progress (done, known of); None where nobody would see it."""
+    if not can_draw(sys.stderr):
         yield None
         return
     started = shown = time.monotonic()

@@ -7,7 +7,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from kubectl_sched.output import safe
+from kubectl_sched.output import can_draw, safe
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -20,8 +20,8 @@ _MOST_LINES = 20
 
 @contextmanager
 def progress(*, of_bytes: bool = True) -> Iterator[Callable[[str, int, int | None], None] | None]:
-    """Yield a callback that shows progress (what, done, of how many); None if stderr is no terminal."""
-    if not sys.stderr.isatty():
+    """Yield a callback that shows progress (what, done, of how many); None where nobody would see it."""
+    if not can_draw(sys.stderr):
         yield None
         return
     bar: Progress | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
@@ -62,6 +62,10 @@ def _lines_of_row(
     row: Sequence[str], tones: Sequence[Tone] | None, kinds: Sequence[Kind], layout: _Layout, width: int
 ) -> Iterator[Text]:
     """The lines of one row, and the cells that stand below it; the heading has no tones."""
+    if _is_title(row):
+        style = "bold" if tones is None else _STYLES.get(tones[0], "")
+        yield from (_line(line, style) for line in folded(row[0], width))
+        return
     yield from _row(row, tones, kinds, layout.widths)
     beside = len(layout.widths)
     for text, tone in zip(row[beside:], (tones or [""] * len(kinds))[beside:], strict=True):
@@ -69,9 +73,14 @@ def _lines_of_row(
         yield from (Text(f"{_INDENT}{line}", style) for line in folded(text, width - len(_INDENT)) if line)
 
 
+def _is_title(row: Sequence[str]) -> bool:
+    """Report whether a row has nothing but its name, which then takes the whole line."""
+    return len(row) > 1 and not any(row[1:])
+
+
 def fits(table: Table[Row], width: int) -> bool:
-    """Report whether the rows take no more than so many columns."""
-    return _total(_layout(table, width).widths) <= width
+    """Report whether the rows take no more than so many columns, with nothing but words below them."""
+    return any(_total(layout.widths) <= width for layout in _layouts(table, width, _sides(table)))
 
 
 def first_that_fits(tables: Sequence[Table[Row]], width: int) -> Table[Row]:
@@ -80,8 +89,9 @@ def first_that_fits(tables: Sequence[Table[Row]], width: int) -> Table[Row]:
 
 
 def _layout(table: Table[Row], width: int) -> _Layout:
-    """The first layout that fits, else the last."""
-    layouts = _layouts(table, width)
+    """The first layout that fits, else the last: with all but the names below their rows, the rightmost first."""
+    sides = _sides(table)
+    layouts = chain(_layouts(table, width, sides), _layouts(table, width, range(sides[-1] - 1, 0, -1)))
     layout = next(layouts)
     while _total(layout.widths) > width:
         following = next(layouts, None)
@@ -91,18 +101,26 @@ def _layout(table: Table[Row], width: int) -> _Layout:
     return layout
 
 
-def _layouts(table: Table[Row], width: int) -> Iterator[_Layout]:
-    """Wrap, then shorten names, then put words below their rows."""
+def _sides(table: Table[Row]) -> list[int]:
+    """The numbers of columns that may stand beside each other: all, or those before the words."""
     kinds = [column.kind for column in table.columns]
-    below = [kinds.index("words", 1)] if "words" in kinds[1:] else []
-    for beside in (len(kinds), *below):
+    return [len(kinds), *([kinds.index("words", 1)] if "words" in kinds[1:] else [])]
+
+
+def _layouts(table: Table[Row], width: int, sides: Iterable[int]) -> Iterator[_Layout]:
+    """Wrap, then shorten names, then put what is not beside the others below their rows."""
+    kinds = [column.kind for column in table.columns]
+    for beside in sides:
         for shown in table.shortenings():
             columns = [_safe(column) for column in zip(*shown, strict=True)]
+            rows = list(zip(*columns, strict=True))
+            is_whole = beside == len(kinds) and _width(columns[0]) <= width
+            columns[0] = [row[0] for row in rows if not _is_title(row)] or columns[0]
             natural = list(map(_width, columns[:beside]))
             widths = natural
             if _total(natural) > width:
                 widths = _narrowed(columns[:beside], natural, kinds, width)
-            yield _Layout(list(zip(*columns, strict=True)), widths, widths is natural and beside == len(kinds))
+            yield _Layout(rows, widths, is_whole and widths is natural)
 
 
 def _tones(table: Table[Row], row: Row) -> list[Tone]:

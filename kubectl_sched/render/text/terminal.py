@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from kubectl_sched.output import write_segments
+from kubectl_sched.output import can_draw, write_segments
 from kubectl_sched.render.text.note_lines import note_parts
 from kubectl_sched.render.text.screen_fitting import BLANK, LINES, Part, fitted, lines_of
 
@@ -25,16 +25,18 @@ if TYPE_CHECKING:
 _PIPED_WIDTH = 100_000
 """A pipe has no width: nothing is wrapped or cut for it."""
 
+_UNKNOWN_WIDTH = 80
+
 
 def console_for(color: str) -> Console | None:
     """The terminal, or a pipe that wants colours; another pipe needs no console, which takes long to import."""
     is_terminal = sys.stdout.isatty()
-    colored = color == "always" or (color == "auto" and is_terminal and not os.environ.get("NO_COLOR"))
+    colored = color == "always" or (color == "auto" and can_draw(sys.stdout) and not os.environ.get("NO_COLOR"))
     if not (is_terminal or colored):
         return None
     from rich.console import Console
 
-    return Console(
+    console = Console(
         file=sys.stdout,
         force_terminal=colored or None,
         color_system="standard" if colored else None,
@@ -45,6 +47,9 @@ def console_for(color: str) -> Console | None:
         highlight=False,
         soft_wrap=False,
     )
+    if not console.width:  # COLUMNS=0, which says that it is not known
+        console.width = _UNKNOWN_WIDTH
+    return console
 
 
 def print_answer(answer: Answer, display: Display, notes: Sequence[str]) -> None:

@@ -31,10 +31,10 @@ def waterfall_lines(result: ScheduleResult, contrast: Contrast, width: int, *, i
     for number, bar in enumerate(bars):
         because = f": {bar.because}" if bar.because and (in_full or not number) else ""
         start = f"  {bar.points:>{points}} {bar.bar:<{longest}} "
-        line = Text(f"{start}{short(bar.plugin)}")
+        line = Text(start)
         line.stylize("red" if bar.points.startswith("-") else "green", len(start) - longest - 1, len(start))
-        first, *rest = folded(f"{line.plain}{because}", width)
-        line.append(first[len(line) :])
+        first, *rest = folded(f"{'.' * (len(start) - 1)} {short(bar.plugin)}{because}", width)
+        line.append(first[len(start) :])
         below = folded(" ".join(rest), width - len(_INDENT)) if rest else ()
         lines += (line, *(Text(f"{_INDENT}{each}") for each in below))
     return lines

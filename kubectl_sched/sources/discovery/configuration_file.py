@@ -6,7 +6,6 @@ It may be what people can get of a scheduler that runs: a ConfigMap, the answer 
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,6 +16,7 @@ from kubectl_sched.errors import SchedError
 from kubectl_sched.near_names import near_files
 from kubectl_sched.sources.discovery.scheduler_logs import MARK, logged_configuration
 from kubectl_sched.sources.dump.user_files import json_value
+from kubectl_sched.sources.standard_input import standard_input
 from kubectl_sched.sources.yaml.yaml_documents import documents
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def read_configuration(path: str, flag: str = "--config") -> ConfigurationFile:
     """
     where = f"{flag} {path}"
     try:
-        data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+        data = standard_input().read() if path == "-" else Path(path).read_bytes()
     except OSError as error:
         raise SchedError(f"{where}: {error.strerror}{near_files(path)}") from None
     if MARK in data:

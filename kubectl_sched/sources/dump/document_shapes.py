@@ -97,6 +97,8 @@ def take(value: Value, source: str, collection: Collection, hint: Kind | None, d
     """Puts every object in the value into the collection. `hint` is the kind of those that do not name their own."""
     about = head(value) if is_mapping(value) else None
     if about is None:
+        if _names_a_kind(value, hint):
+            take_object(value, source, collection, hint)
         take_items(elements(value) or (), source, collection, hint)
         return
     kind = about.kind or ""
@@ -117,6 +119,15 @@ def take(value: Value, source: str, collection: Collection, hint: Kind | None, d
         take_object(value, source, collection, hint, about)
     elif depth < _DEPTH:
         _take_map(content, source, collection, depth)
+
+
+def _names_a_kind(value: Value, hint: Kind | None) -> bool:
+    """Report whether a document whose head cannot be read is an object or a list of a kind that is read."""
+    content = fields(value) or {}
+    if "metadata" not in content:
+        return False
+    kind = plain(content.get("kind", hint and hint.name))
+    return isinstance(kind, str) and (kind in _UNLISTED or kind_of("", kind.removesuffix("List")) is not None)
 
 
 def list_kind(about_kind: str, api_version: str, hint: Kind | None) -> tuple[Kind | None, bool]:

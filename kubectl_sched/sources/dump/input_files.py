@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import re
-import sys
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
@@ -83,7 +82,9 @@ class Walk:
         if not path:
             raise DumpError("--from is given an empty path; name a file, a directory, an archive or -")
         if path == "-":
-            content = _all_of(sys.stdin.buffer, "standard input", self._progress)
+            from kubectl_sched.sources.standard_input import standard_input
+
+            content = _all_of(standard_input(), "standard input", self._progress)
             yield from self._opened(content, Source("standard input", "", content, named=True))
         elif is_directory(path):
             yield from self._directory(Path(path))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,7 +44,9 @@ def read_documents(path: str) -> tuple[Mapping[str, Any], ...]:
 
 def _content(path: str) -> bytes:
     if path == "-":
-        return utf8(sys.stdin.buffer.read())
+        from kubectl_sched.sources.standard_input import standard_input
+
+        return utf8(standard_input().read())
     try:
         if Path(path).stat().st_size > _LARGEST:
             raise DumpError(f"{path}: it is larger than {_LARGEST >> 20} MiB, which is no file that people write")

@@ -79,11 +79,11 @@ def write_snapshot(dump: Dump, path: str, own_reasons: Callable[[str], str]) -> 
         import gzip
 
         data = gzip.compress(data, mtime=0)
+    if path == "-":
+        write_json(data)
+        return len(data)
     try:
-        if path == "-":
-            write_json(data)
-        else:
-            _put(data, Path(path))
+        _put(data, Path(path))
     except OSError as error:
         raise SchedError(f"{path}: {error.strerror}") from None
     return len(data)

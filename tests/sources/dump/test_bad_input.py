@@ -97,11 +97,29 @@ def test_one_bad_document_among_others_is_a_warning(read_text: Callable[..., Dum
     assert "it is not YAML at line 6" in dump.warnings[0]
 
 
+@pytest.mark.parametrize(
+    "head",
+    [
+        "kind: Node\nmetadata: {name: 12}",
+        "kind: Pod\nmetadata: [web-0]",
+        "kind: Pod\napiVersion: 1\nmetadata: {name: web-0}",
+        "kind: PodList\nmetadata: x\nitems: []",
+        "kind: List\nmetadata: x\nitems: []",
+    ],
+)
+def test_a_document_whose_head_has_other_types_is_a_warning(read_text: Callable[..., Dump], head: str) -> None:
+    dump = read_text(f"kind: Node\napiVersion: v1\nmetadata: {{name: n1}}\n---\n{head}\n")
+    assert keys(dump) == ["Node n1"]
+    (warning,) = dump.warnings
+    assert warning.endswith(": an object whose apiVersion, kind or name is not a text was skipped")
+
+
 def test_a_foreign_file_in_a_directory_is_no_matter(tmp_path: Path) -> None:
     (tmp_path / "nodes.json").write_text(LIST)
     (tmp_path / "values.yaml").write_text("image: {{ .Values.image }}\n")
     (tmp_path / "empty.json").write_text("")
     (tmp_path / "package.json").write_text('{"name": "x", "version": "1"}')
+    (tmp_path / "foreign.json").write_text('{"kind": "Recipe", "metadata": [{"name": 12}]}')
     dump = read([str(tmp_path)])
     assert len(dump.objects) == 2
     assert dump.warnings == ()
