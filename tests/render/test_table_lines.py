@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from hypothesis import given, settings
@@ -14,6 +15,8 @@ from kubectl_sched.render.text.table_lines import table_lines
 from tests.examples import examples
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kubectl_sched.render.table import Kind
 
 CELLS = st.text(st.sampled_from("ab -.\x07\x1b\n\u202eä愛"), max_size=12)
@@ -46,15 +49,17 @@ def test_only_a_name_or_a_word_is_wider_than_the_terminal(table: Table[int], wid
     assert [text for text in wide if " " in text and text not in names | set(without_common_prefix(list(names)))] == []
 
 
-def test_a_row_that_is_only_a_name_leaves_the_columns_as_they_are() -> None:
-    rows = [("a title of many words", ""), ("  cpu", "2"), ("  memory", "8Gi")]
-    table = Table(
-        columns=(
-            Column[tuple[str, str]](heading="Pool", cell=lambda row: row[0], kind="name"),
-            Column[tuple[str, str]](heading="Free", cell=lambda row: row[1], kind="number"),
-        ),
-        rows=rows,
+def of_numbers(headings: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Table[tuple[str, ...]]:
+    """A table of names with numbers."""
+    columns = (
+        Column[tuple[str, ...]](heading=heading, cell=itemgetter(place), kind="number" if place else "name")
+        for place, heading in enumerate(headings)
     )
+    return Table(columns=tuple(columns), rows=rows)
+
+
+def test_a_row_that_is_only_a_name_leaves_the_columns_as_they_are() -> None:
+    table = of_numbers(("Pool", "Free"), [("a title of many words", ""), ("  cpu", "2"), ("  memory", "8Gi")])
     assert [line.plain for line in table_lines(table, 18)] == [
         "Pool      Free",
         "a title of many",
@@ -66,14 +71,7 @@ def test_a_row_that_is_only_a_name_leaves_the_columns_as_they_are() -> None:
 
 def test_columns_that_do_not_fit_stand_below_their_rows() -> None:
     rows = [("worker-1", "100 of 2,000", "1 of 110"), ("worker-2", "200 of 2,000", "2 of 110")]
-    table = Table(
-        columns=(
-            Column[tuple[str, str, str]](heading="Node", cell=lambda row: row[0], kind="name"),
-            Column[tuple[str, str, str]](heading="CPU", cell=lambda row: row[1], kind="number"),
-            Column[tuple[str, str, str]](heading="Pods", cell=lambda row: row[2], kind="number"),
-        ),
-        rows=rows,
-    )
+    table = of_numbers(("Node", "CPU", "Pods"), rows)
     assert [line.plain for line in table_lines(table, 24)] == [
         "Node               CPU",
         "  Pods",

@@ -36,6 +36,7 @@ Label: TypeAlias = "tuple[str, str] | None"
 _STORAGE = "storage"
 _FILESYSTEM = "Filesystem"
 _MOST_KEPT = 16
+"""Lists of free volumes, each for claims with the same requirements."""
 
 
 def affinity_of(volume: PersistentVolume) -> NodeSelector | None:

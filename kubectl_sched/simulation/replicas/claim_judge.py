@@ -50,9 +50,11 @@ class _Alike(NamedTuple):
     """All that plugins read of the claims and volumes, but for names and affinities."""
 
     anywhere: ClaimKind | None
-    """The kind of those that can be reached from everywhere; None if existing volumes are open to them."""
+    """The kind of those that can be reached from everywhere; None if pods with them need whole cycles, or `is_open`."""
 
     is_open: bool
+    """Existing volumes are open to them, which changes with each pod."""
+
     known: dict[tuple[NodeSelector | None, ...], ClaimKind]
 
 
@@ -132,7 +134,7 @@ class ClaimJudge:
         return [volume for volume in self._nodes.objects.all(PersistentVolume) if volume.spec.claim_ref is None]
 
     def _nodes_with(self, own: Sequence[OwnClaim]) -> Snapshot:
-        """The nodes in a cluster that has no other claims, and of volumes no others that matter to them."""
+        """The nodes in a cluster that has no other claims, and no other volumes that matter to these."""
         of_nobody = [each.of_nobody() for each in own]
         claims = [*self._shared, *(claim for claim, _ in of_nobody)]
         objects = self._nodes.objects.replacing(PersistentVolumeClaim, claims)

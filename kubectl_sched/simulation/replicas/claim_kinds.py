@@ -88,6 +88,7 @@ class OpenKind(ClaimKind):
         self._seen = 0
         self._nodes = binder.kinds(nodes)
         self._code_of: list[int] = self._nodes.codes.tolist()
+        # Until it is asked about, no kind of node passes.
         self._outcomes = [PodVolumes(reasons=(BIND_CONFLICT,))] * len(self._nodes.values)
         self._chosen_by: dict[str, set[int]] = {}
         self._passes_on: Mask = np.zeros(len(self._outcomes), dtype=np.bool_)

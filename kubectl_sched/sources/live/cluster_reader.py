@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
 from functools import cached_property
 from http import HTTPStatus
 from typing import TYPE_CHECKING
@@ -58,11 +57,6 @@ _BY_KUBELETS = "source=kubelet,type=Warning"
 _NOBODY = "system:anonymous"
 """The user for whom a server takes whoever shows nothing that it accepts."""
 
-_TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8
-"""Options of glibc's mallopt, as malloc.h numbers them."""
-
-_MORE_THAN_AN_ANSWER = 1 << 30
-
 
 class _Version(msgspec.Struct, frozen=True):
     git_version: str = msgspec.field(name="gitVersion", default="")
@@ -82,7 +76,6 @@ def read_live(
     """
     credentials = credentials or Credentials(endpoint)
     credentials.shown()  # before several threads want them: a plugin that fails is run once, and asks once
-    _keep_freed_memory()
     server = Server(endpoint, credentials=credentials)
     lister = Lister(server, progress)
     pool = ThreadPoolExecutor(thread_name_prefix="list")
@@ -95,21 +88,6 @@ def read_live(
     # Not after Ctrl-C, which is no Exception: it may have left a lock of the pool's taken for good.
     _give_up(lister, pool)
     return dump
-
-
-def _keep_freed_memory() -> None:
-    """Let one answer have the memory of another that has been decoded.
-
-    glibc has memory for each thread and gives large pieces back to the system, which then has to find and clear some
-    for every answer. Other C libraries have no such options.
-    """
-    import ctypes
-
-    with suppress(AttributeError, OSError, TypeError):
-        mallopt = ctypes.CDLL(None).mallopt
-        mallopt(_ARENA_MAX, 1)
-        mallopt(_TRIM_THRESHOLD, _MORE_THAN_AN_ANSWER)
-        mallopt(_MMAP_THRESHOLD, _MORE_THAN_AN_ANSWER)
 
 
 def _give_up(lister: Lister, pool: ThreadPoolExecutor) -> None:
