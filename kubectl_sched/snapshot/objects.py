@@ -25,10 +25,12 @@ class Objects:
         self._index: dict[type[KubernetesObject], dict[tuple[str, str], KubernetesObject]] = {}
         self._by_namespace: dict[type[KubernetesObject], dict[str, list[KubernetesObject]]] = {}
         self._derived: dict[type[KubernetesObject], dict[Callable[[Any], Any], Any]] = {}
+        self._to_come: dict[type[KubernetesObject], Callable[[], Objects]] = {}
+        """The kinds of which nobody has looked at any object yet."""
 
     def all(self, kind: type[Kind]) -> Sequence[Kind]:
         """Every object of the kind."""
-        return cast("Sequence[Kind]", self._by_type.get(kind, ()))
+        return cast("Sequence[Kind]", self._of(kind))
 
     def get(self, kind: type[Kind], name: str, namespace: str = "") -> Kind | None:
         """The object of that name; cluster-scoped kinds have no namespace."""
@@ -41,7 +43,7 @@ class Objects:
     def _indexed(self, kind: type[KubernetesObject]) -> dict[tuple[str, str], KubernetesObject]:
         index = self._index.get(kind)
         if index is None:
-            index = {(item.metadata.namespace, item.metadata.name): item for item in self._by_type.get(kind, ())}
+            index = {(item.metadata.namespace, item.metadata.name): item for item in self._of(kind)}
             self._index[kind] = index
         return index
 
@@ -57,17 +59,13 @@ class Objects:
         index = self._by_namespace.get(kind)
         if index is None:
             index = self._by_namespace[kind] = {}
-            for item in self._by_type.get(kind, ()):
+            for item in self._of(kind):
                 index.setdefault(item.metadata.namespace, []).append(item)
         return cast("Sequence[Kind]", index.get(namespace, ()))
 
     def replacing(self, kind: type[Kind], items: Sequence[Kind]) -> Objects:
         """The same objects, but these are all of that kind."""
-        changed = Objects()
-        changed._by_type = {**self._by_type, kind: tuple(items)}
-        changed._index = {other: index for other, index in self._index.items() if other is not kind}
-        changed._derived = {other: each for other, each in self._derived.items() if other is not kind}
-        return changed
+        return self._with(kind, tuple(items))
 
     def with_these(self, kind: type[Kind], items: Iterable[Kind]) -> Objects:
         """With these objects of the kind in the places of those of the same names, new ones last."""
@@ -80,11 +78,36 @@ class Objects:
         if len(before) < len(self.all(kind)):  # several have the same name
             kept = [made.get((item.metadata.namespace, item.metadata.name), item) for item in self.all(kind)]
             of_kind = [*kept, *(item for key, item in made.items() if key not in before)]
+        return self._with(kind, of_kind, index)
+
+    def with_these_later(self, kind: type[Kind], make: Callable[[], Iterable[Kind]]) -> Objects:
+        """`with_these`, of objects that are made when somebody first asks for any of the kind."""
+        return self._with(kind, (), to_come=lambda: self.with_these(kind, make()))
+
+    def _with(
+        self,
+        kind: type[KubernetesObject],
+        items: Sequence[KubernetesObject],
+        index: dict[tuple[str, str], KubernetesObject] | None = None,
+        to_come: Callable[[], Objects] | None = None,
+    ) -> Objects:
         changed = Objects()
-        changed._by_type = {**self._by_type, kind: of_kind}
-        changed._index = {**self._index, kind: index}
+        changed._by_type = {**self._by_type, kind: items}
+        changed._index = {other: each for other, each in self._index.items() if other is not kind}
         changed._derived = {other: each for other, each in self._derived.items() if other is not kind}
+        changed._to_come = {other: each for other, each in self._to_come.items() if other is not kind}
+        if index is not None:
+            changed._index[kind] = index
+        if to_come is not None:
+            changed._to_come[kind] = to_come
         return changed
+
+    def _of(self, kind: type[KubernetesObject]) -> Sequence[KubernetesObject]:
+        to_come = self._to_come.get(kind)
+        if to_come is not None:
+            self._by_type[kind] = to_come().all(kind)
+            self._to_come.pop(kind, None)
+        return self._by_type.get(kind, ())
 
     def without(self, kind: type[Kind], keys: Iterable[tuple[str, str]]) -> Objects:
         """Without the objects of the kind of these (namespace, name)."""

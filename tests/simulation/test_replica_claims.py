@@ -267,6 +267,20 @@ def test_replicas_with_volumes(seed: int, version: str) -> None:
     assert_exact(scheduler(nodes, version), pods)
 
 
+def test_what_pods_have_reserved_stays_as_it_was_when_it_was_asked_for() -> None:
+    pods = [mounting(f"web-{index}", data=f"data-web-{index}") for index in range(6)]
+    claims = [claim(f"data-web-{index}") for index in range(6)]
+    volumes = [volume(f"pv-{index}") for index in range(6)]
+    simulation = Simulation(scheduler(snapshot(*map(node_in, "ab"), storage_class(), *claims, *volumes)))
+    simulation.fill(QueuedPod(pod=each) for each in pods[:4])
+    early = simulation.nodes.objects
+    simulation.fill(QueuedPod(pod=each) for each in pods[4:])
+    for objects, count in ((early, 4), (simulation.nodes.objects, 6)):
+        bound = [each for each in objects.all(PersistentVolumeClaim) if each.spec.volume_name]
+        taken = [each for each in objects.all(PersistentVolume) if each.spec.claim_ref is not None]
+        assert len(bound) == len(taken) == count
+
+
 def first_and_next(*objects: KubernetesObject, of: Callable[[str], Pod]) -> tuple[Scheduler, ScheduleResult, Pod]:
     nodes = snapshot(*map(node_in, "ab"), csi_node("node-a", disk=8), csi_node("node-b", disk=8), *objects)
     replay = scheduler(nodes)

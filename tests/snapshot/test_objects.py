@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 from msgspec.structs import replace
 
 from kubectl_sched.api.meta import ObjectMeta
@@ -43,3 +45,52 @@ def test_what_is_made_of_a_kind_is_kept_until_objects_of_that_kind_change() -> N
     assert objects.without(StorageClass, [("", "fast")]).derived(PersistentVolume, tuple) is made
     assert objects.with_these(PersistentVolume, [volume("b")]).derived(PersistentVolume, tuple) != made
     assert objects.without(PersistentVolume, [("", "a")]).derived(PersistentVolume, tuple) == ()
+
+
+STEPS = ("with_these", "with_these_later", "replacing", "without", "of_class", "all", "get", "in_namespace")
+
+
+def done(objects: Objects, step: str, number: int) -> Objects:
+    """The objects after a step, the first or another; looking at some leaves them as they are."""
+    volumes = [volume("a", f"{number}"), volume(f"{number}", f"{number}")]
+    if step == "with_these_later":
+        return objects.with_these_later(PersistentVolume, lambda: volumes)
+    if step == "with_these":
+        return objects.with_these(PersistentVolume, volumes)
+    if step == "replacing":
+        return objects.replacing(PersistentVolume, volumes)
+    if step == "without":
+        return objects.without(PersistentVolume, [("", "a")])
+    if step == "of_class":
+        return objects.with_these(StorageClass, [StorageClass(metadata=ObjectMeta(name=f"{number}"))])
+    if step == "get":
+        objects.get(PersistentVolume, "a")
+    if step == "in_namespace":
+        objects.in_namespace(PersistentVolume, "")
+    if step == "all":
+        objects.all(PersistentVolume)
+    return objects
+
+
+def test_objects_that_are_made_later_are_those_that_are_made_at_once() -> None:
+    for steps in product(STEPS, repeat=3):
+        later = at_once = Objects([volume("a"), volume("b")])
+        for number, step in enumerate(steps):
+            later, at_once = done(later, step, number), done(at_once, step.removesuffix("_later"), number)
+        assert (modes(later), later.all(StorageClass)) == (modes(at_once), at_once.all(StorageClass)), steps
+
+
+def test_objects_are_made_once_and_for_those_who_ask() -> None:
+    asked = 0
+
+    def made() -> list[PersistentVolume]:
+        nonlocal asked
+        asked += 1
+        return [volume("b")]
+
+    objects = Objects([volume("a")]).with_these_later(PersistentVolume, made)
+    assert objects.all(StorageClass) == ()
+    assert asked == 0
+    assert modes(objects) == modes(objects) == [("a", ""), ("b", "")]
+    assert objects.in_namespace(PersistentVolume, "") == objects.all(PersistentVolume)
+    assert asked == 1

@@ -183,12 +183,12 @@ class Binder:
         """Return the claim's requirements of a volume, apart from the node."""
         return ClaimRequirements(claim, self._has_attributes_classes)
 
-    def on(self, kind: NodeKind) -> PodVolumes:
-        """The outcome on one kind of node."""
+    def on(self, kind: NodeKind, *, are_volumes_left: bool = True) -> PodVolumes:
+        """The outcome on one kind of node; with no volumes left, it is judged as if none were open to any claim."""
         labels = dict(kind.labels)
         try:
             against_bound = self._check_bound(labels, kind.migrated)
-            against_unbound, outcome = self._check_delayed(labels, kind.selected)
+            against_unbound, outcome = self._check_delayed(labels, kind.selected, are_volumes_left)
         except PluginError as failure:
             return PodVolumes(error=str(failure))
         if against_bound is None and against_unbound is None:
@@ -210,7 +210,9 @@ class Binder:
                 return NODE_CONFLICT
         return None
 
-    def _check_delayed(self, labels: Mapping[str, str], node_name: str | None) -> tuple[str | None, PodVolumes]:
+    def _check_delayed(
+        self, labels: Mapping[str, str], node_name: str | None, are_volumes_left: bool
+    ) -> tuple[str | None, PodVolumes]:
         """The reason of the unbound claims, or what would be done for them."""
         to_provision: list[PersistentVolumeClaim] = []
         if self.selected:
@@ -220,7 +222,7 @@ class Binder:
         bindings: list[StaticBinding] = []
         taken: set[str] = set()
         for claim in self.to_match:
-            volume = self.candidates(claim).best(labels, taken)
+            volume = self.candidates(claim).best(labels, taken) if are_volumes_left else None
             if volume is None:
                 to_provision.append(claim)
             else:

@@ -142,11 +142,18 @@ class Candidates:
         for candidate in self._reserved:
             if candidate.volume.name not in taken:
                 return candidate.volume if can_be_reached(candidate.affinity, labels) else None
-        for place in self._places_for(labels):
+        return next((volume for volume in self.free(labels) if volume.metadata.name not in taken), None)
+
+    def free(self, labels: Mapping[str, str]) -> Iterator[PersistentVolume]:
+        """Yield the volumes set aside for nobody that a node of these labels reaches, smallest first."""
+        places = self._places
+        lists = [found for label in labels.items() if (found := places.get(label))]
+        if None in places:
+            lists.append(places[None])
+        for place in lists[0] if len(lists) == 1 else merge(*lists):
             volume, affinity = self._free.candidates[place]
-            if (affinity is None or can_be_reached(affinity, labels)) and volume.metadata.name not in taken:
-                return volume
-        return None
+            if affinity is None or can_be_reached(affinity, labels):
+                yield volume
 
     def leave_out(self, volume: PersistentVolume) -> None:
         """Another claim has taken a free volume."""
@@ -158,14 +165,6 @@ class Candidates:
         for label in self._free.labels_of(volume):
             places = self._places[label]
             del places[bisect_left(places, place)]
-
-    def _places_for(self, labels: Mapping[str, str]) -> Iterable[int]:
-        """The places of all free volumes that the labels may reach, smallest first."""
-        places = self._places
-        lists = [found for label in labels.items() if (found := places.get(label))]
-        if None in places:
-            lists.append(places[None])
-        return lists[0] if len(lists) == 1 else merge(*lists)
 
 
 class ClaimRequirements:
@@ -242,6 +241,11 @@ class VolumeIndex:
     def reserved_for(self, claim: PersistentVolumeClaim) -> Sequence[PersistentVolume]:
         """The volumes of its class that are set aside for a claim of that name."""
         return self._claimed.get((class_of_claim(claim), claim.namespace, claim.name), ())
+
+    @cached_property
+    def set_aside(self) -> frozenset[tuple[str, str]]:
+        """The namespaces and names of the claims that volumes are set aside for."""
+        return frozenset([(namespace, name) for _, namespace, name in self._claimed])
 
     def free_for(self, requirements: ClaimRequirements) -> FreeVolumes:
         """The volumes of the claim's class without a claim that fit it; found once for all claims like it."""

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kubectl_sched.framework.cycle_state import PluginError
-from kubectl_sched.plugins.volume_binding.volume_outcome import BIND_CONFLICT, PodVolumes
+from kubectl_sched.plugins.volume_binding.volume_outcome import BIND_CONFLICT, PodVolumes, StaticBinding
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from kubectl_sched.api.storage import PersistentVolume
     from kubectl_sched.plugins.volume_binding.binder import Binder
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot.array_types import Integers, Mask, Rows
 
 _FEW = 8
+_NOWHERE: frozenset[int] = frozenset()
 
 
 class ClaimKind:
@@ -86,6 +87,7 @@ class OpenKind(ClaimKind):
         self._others = others
         self._points = points
         self._seen = 0
+        self._taken: set[str] = set()
         self._nodes = binder.kinds(nodes)
         self._code_of: list[int] = self._nodes.codes.tolist()
         # Until it is asked about, no kind of node passes.
@@ -96,7 +98,16 @@ class OpenKind(ClaimKind):
         self.changed: list[int] = []
         self._passes: Mask = others
         self._passes_version = -1
+        self._is_of_one_claim = len(binder.claims.delayed) == 1
+        self._left: dict[int, Iterator[PersistentVolume]] = {}
+        """The volumes that the only claim would have on each kind of node, one after the other."""
+
+        self._next: dict[int, PersistentVolume] = {}
+        """The one that it would have now, where that is not the one of the outcome."""
+
         self._ask(range(len(self._outcomes)))
+        if points is not None:
+            self._weigh(range(len(self._outcomes)), points)
 
     @property
     def rows(self) -> Rows:
@@ -116,38 +127,61 @@ class OpenKind(ClaimKind):
 
     def taken_on(self, row: int) -> Mapping[str, PersistentVolume]:
         """Those that VolumeBinding binds the claims to."""
-        return {claim.name: volume for claim, volume in self._outcomes[self._code_of[row]].static_bindings}
+        return {claim.name: volume for claim, volume in self._bindings_on(self._code_of[row])}
+
+    def _bindings_on(self, code: int) -> tuple[StaticBinding, ...]:
+        bindings, volume = self._outcomes[code].static_bindings, self._next.get(code)
+        return bindings if volume is None else (StaticBinding(bindings[0].claim, volume),)
 
     def follow(self, taken: Sequence[PersistentVolume]) -> None:
         """Ask again about the nodes whose pods would have had one of these volumes."""
         changed: set[int] = set()
         for volume in taken[self._seen :]:
-            self._binder.leave_out(volume)
-            changed |= self._chosen_by.pop(volume.name, set())
+            name = volume.metadata.name
+            self._taken.add(name)
+            if not self._is_of_one_claim:
+                self._binder.leave_out(volume)
+            changed |= self._chosen_by.pop(name, _NOWHERE)
         self._seen = len(taken)
-        if changed:
-            self._ask(changed)
+        asked = [code for code in changed if not self._go_on(code)]
+        if asked:
+            self._ask(asked)
+        if changed and self._points is not None:
+            self._weigh(changed, self._points)
+
+    def _go_on(self, code: int) -> bool:
+        """Let the only claim have its next volume on nodes of this kind; False if none is left, or there are others."""
+        for volume in self._left.get(code, ()):
+            name = volume.metadata.name
+            if name not in self._taken:
+                self._next[code] = volume
+                self._chosen_by.setdefault(name, set()).add(code)
+                return True
+        return False
 
     def _ask(self, codes: Collection[int]) -> None:
         """Ask about nodes of these kinds."""
         others = []
         for code in codes:
-            before, outcome = self._outcomes[code], self._binder.on(self._nodes.values[code])
-            self._outcomes[code] = outcome
-            for _, volume in outcome.static_bindings:
+            kind, before = self._nodes.values[code], self._outcomes[code]
+            outcome = self._outcomes[code] = self._binder.on(kind, are_volumes_left=code not in self._left)
+            self._next.pop(code, None)
+            for claim, volume in outcome.static_bindings:
                 self._chosen_by.setdefault(volume.name, set()).add(code)
+                if self._is_of_one_claim:
+                    self._left[code] = self._binder.candidates(claim).free(dict(kind.labels))
             if _passes(before) != _passes(outcome):
                 others.append(code)
         if others:
             self._passes_on[others] = [_passes(self._outcomes[code]) for code in others]
             self.changed += np.isin(self._nodes.codes, others).nonzero()[0].tolist()
             self.version += 1
-        if self._points is not None:
-            self._weigh(codes, self._points)
 
     def _weigh(self, codes: Collection[int], points: Callable[[PodVolumes], int]) -> None:
         try:
-            self._points_on[list(codes)] = [points(self._outcomes[code]) for code in codes]
+            self._points_on[list(codes)] = [
+                points(self._outcomes[code]._replace(static_bindings=self._bindings_on(code))) for code in codes
+            ]
         except PluginError:
             self.is_judged = False
         self.points = self._points_on.take(self._nodes.codes)

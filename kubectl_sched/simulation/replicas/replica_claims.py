@@ -9,7 +9,7 @@ of their pod.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 from msgspec.structs import replace
@@ -37,7 +37,7 @@ from kubectl_sched.simulation.replicas.own_claims import OwnClaim, name_for
 from kubectl_sched.simulation.replicas.own_volumes import OwnVolumes
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from kubectl_sched.api.component_helpers.volume_claims import ClaimUse
     from kubectl_sched.api.pod import Pod
@@ -62,6 +62,10 @@ class _Claim(NamedTuple):
         return cls(use, item, not is_own)
 
 
+_Placed: TypeAlias = "tuple[PersistentVolumeClaim, int, PersistentVolume | None]"
+"""A claim, the row of its pod's node, and the existing volume that it takes; None if one is yet to be made."""
+
+
 class ReplicaClaims:
     """The claims of equal pods, by those of the first of them.
 
@@ -84,7 +88,7 @@ class ReplicaClaims:
         self._open_classes: dict[str, bool | None] = {}
         self._running = _pods_with_volumes(nodes)
         self._in_use = {key for pod in self._running for key in _claim_keys(pod)}
-        self._placed: list[tuple[PersistentVolumeClaim, int, PersistentVolume | None]] = []
+        self._placed: list[_Placed] = []
         self._taken: list[PersistentVolume] = []
         self._asked: Pod | None = None
         self._own: Sequence[OwnClaim] = ()
@@ -162,24 +166,20 @@ class ReplicaClaims:
         if item.spec.volume_name:
             bound = self._volumes.of(item)
             return None if bound is None else OwnClaim(volume.name, key, item, bound)
-        is_open = self._is_open_to(item)
-        if item.metadata.annotations.selected_node is not None or is_open is None:
+        if item.metadata.annotations.selected_node is not None or key in self._index.set_aside:
             return None
-        return OwnClaim(volume.name, key, item, None, is_open)
-
-    def _is_open_to(self, item: PersistentVolumeClaim) -> bool | None:
-        """Report whether existing volumes are open to the claim; None if what it may be bound to is more than that."""
-        name = class_of_claim(item)
-        if name not in self._open_classes:
-            self._open_classes[name] = self._is_open_class(name)
-        return None if self._index.reserved_for(item) else self._open_classes[name]
+        is_open = self._is_open_class(class_of_claim(item))
+        return None if is_open is None else OwnClaim(volume.name, key, item, None, is_open)
 
     def _is_open_class(self, name: str) -> bool | None:
         """Report whether the class has unclaimed volumes; None if NodeVolumeLimits counts them unlike new ones."""
-        unclaimed = self._index.unclaimed_of(name)
-        storage_class = self._objects.get(StorageClass, name)
-        driver = storage_class.provisioner if storage_class is not None else ""
-        return None if unclaimed and not self._volumes.are_counted_as(driver, unclaimed) else bool(unclaimed)
+        if name not in self._open_classes:
+            unclaimed = self._index.unclaimed_of(name)
+            storage_class = self._objects.get(StorageClass, name)
+            driver = storage_class.provisioner if storage_class is not None else ""
+            are_unlike = unclaimed and not self._volumes.are_counted_as(driver, unclaimed)
+            self._open_classes[name] = None if are_unlike else bool(unclaimed)
+        return self._open_classes[name]
 
     @cached_property
     def _volumes(self) -> OwnVolumes:
@@ -205,14 +205,22 @@ class ReplicaClaims:
         self._asked = None
 
     def reserved(self, nodes: Snapshot) -> Snapshot:
-        """The cluster with what all of the pods have reserved."""
-        volumes = [taken_volume(volume, claim) for claim, _, volume in self._placed if volume is not None]
-        claims = [
-            claim_with_node(claim, nodes.names[row]) if volume is None else bound_claim(claim, volume)
-            for claim, row, volume in self._placed
-        ]
-        objects = nodes.objects.with_these(PersistentVolumeClaim, claims) if claims else nodes.objects
-        return replace(nodes, objects=objects.with_these(PersistentVolume, volumes) if volumes else objects)
+        """The cluster with what all of the pods have reserved; few ask for it, so that it is made for those that do."""
+        placed, objects = tuple(self._placed), nodes.objects
+        if placed:
+            objects = objects.with_these_later(PersistentVolumeClaim, lambda: _claims_after(placed, nodes.names))
+        if self._taken:
+            objects = objects.with_these_later(PersistentVolume, lambda: _volumes_after(placed))
+        return replace(nodes, objects=objects)
+
+
+def _claims_after(placed: Sequence[_Placed], names: Sequence[str]) -> Iterator[PersistentVolumeClaim]:
+    for claim, row, volume in placed:
+        yield claim_with_node(claim, names[row]) if volume is None else bound_claim(claim, volume)
+
+
+def _volumes_after(placed: Sequence[_Placed]) -> Iterator[PersistentVolume]:
+    return (taken_volume(volume, claim) for claim, _, volume in placed if volume is not None)
 
 
 def _pods_with_volumes(nodes: Snapshot) -> list[Pod]:
