@@ -80,6 +80,8 @@ def applied(objects: Sequence[KubernetesObject], manifests: Sequence[KubernetesO
 
 def with_made(objects: Iterable[KubernetesObject], made: Sequence[KubernetesObject]) -> tuple[KubernetesObject, ...]:
     """The objects with those that were made, which replace others of the same kind and name."""
+    if not made:
+        return tuple(objects)
     keys = {(type(item), item.key) for item in made}
     return (*(item for item in objects if (type(item), item.key) not in keys), *made)
 

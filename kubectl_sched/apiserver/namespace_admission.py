@@ -65,10 +65,10 @@ def check_namespaces(items: Iterable[KubernetesObject], objects: Iterable[Kubern
     """
     if "Namespace" not in dump.present:
         return
-    known = {item.name for item in objects if isinstance(item, Namespace)}
-    known |= _ALWAYS_THERE | {item.namespace for item in dump.objects}
-    for item in items:
-        if item.namespace not in known:
+    asked = [item for item in items if item.namespace not in _ALWAYS_THERE]
+    known = {item.name for item in objects if isinstance(item, Namespace)} if asked else set()
+    for item in asked:
+        if item.namespace not in known and all(each.namespace != item.namespace for each in dump.objects):
             raise RefusedError(item, "", f'namespaces "{item.namespace}" not found')
 
 

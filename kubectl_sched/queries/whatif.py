@@ -240,8 +240,9 @@ class _Stages:
         """Make the pods of the workloads as their controllers and the API server would."""
         sizing = self._question.sizing
         making = Making(self._admission, cluster.others, self._dry_run, charges=not sizing.fill)
-        stay = {pod.key for pod in (*cluster.pods, *cluster.evicted)}
-        making.let_go(item for item in self._objects if isinstance(item, Pod) and item.key not in stay)
+        if self._question.edits:
+            stay = {pod.key for pod in (*cluster.pods, *cluster.evicted)}
+            making.let_go(item for item in self._objects if isinstance(item, Pod) and item.key not in stay)
         placed = PlacedWorkloads(sizing, self._admission, cluster, making, server_checks=self._dry_run is not None)
         workloads = [placed.workload(item, from_manifest=manifest) for item, manifest in self._items]
         if sizing.fill and not workloads:
@@ -314,6 +315,8 @@ def _bound(pod: Pod, node: str) -> Pod:
 def _pending_besides(materialized: _Materialized) -> list[Pod]:
     """Return the cluster's pending pods that no workload of the question owns."""
     pending = [pod for pod in materialized.cluster.pods if pod.is_pending and pod.metadata.deletion_timestamp is None]
+    if not pending:
+        return []
     names = {pod.metadata.name for pod in pending}
     made = (pod for workload in materialized.workloads for pod in workload.pods)
     own = {pod.key for pod in made if pod.metadata.name in names}

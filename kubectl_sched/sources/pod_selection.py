@@ -60,6 +60,11 @@ class Selection(Record, frozen=True, kw_only=True):
         return len(names) == 1 and names[0][0] == "Pod" and not self.pending and self.label_selector is None
 
     @property
+    def means_everybody(self) -> bool:
+        """Report whether every pod of the cluster is meant."""
+        return not (self.named or self.namespace or self.pending) and self.label_selector is None
+
+    @property
     def means_all_pending(self) -> bool:
         """Report whether nothing more was asked for than what is pending."""
         return self.pending and not self.targets and self.label_selector is None

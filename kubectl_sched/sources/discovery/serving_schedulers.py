@@ -14,6 +14,8 @@ from kubectl_sched.sources.discovery.known_schedulers import lease_name
 from kubectl_sched.sources.discovery.kube_schedulers import FoundScheduler, find_schedulers
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.sources.dump.dump import Dump
 
@@ -66,20 +68,23 @@ class SeenSchedulers:
         """The default scheduler's Lease, if a scheduler whose pods are not seen has renewed it lately."""
         if any(each.lease_key == _DEFAULT_LEASE for each in self.found):
             return None
-        return next((lease for lease in self._renewed if lease.key == _DEFAULT_LEASE), None)
+        return self._renewed(lambda lease: lease.key == _DEFAULT_LEASE)
 
     def lease_of_unseen(self, scheduler_name: str) -> Lease | None:
         """The Lease that a scheduler whose pods are not seen renews for the name, such as `bind --watch` outside."""
         if scheduler_name == DEFAULT_SCHEDULER_NAME or self._dump.scheduler_configuration is not None:
             return None
         names = {scheduler_name, lease_name(scheduler_name)}
-        return next((lease for lease in self._renewed if lease.name in names), None)
+        return self._renewed(lambda lease: lease.name in names)
 
-    @cached_property
-    def _renewed(self) -> list[Lease]:
-        leases = (item for item in self._dump.others if isinstance(item, Lease) and item.spec.holder_identity)
-        aged = ((lease, seconds_between(lease.spec.renew_time, self._dump.taken_at)) for lease in leases)
-        return [lease for lease, age in aged if age is not None and age < _UNTOUCHED_SECONDS]
+    def _renewed(self, is_meant: Callable[[Lease], bool]) -> Lease | None:
+        """The first of these that somebody has renewed lately."""
+        for item in self._dump.others:
+            if isinstance(item, Lease) and is_meant(item) and item.spec.holder_identity:
+                age = seconds_between(item.spec.renew_time, self._dump.taken_at)
+                if age is not None and age < _UNTOUCHED_SECONDS:
+                    return item
+        return None
 
     @property
     def _sees_control_plane(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property
 from http import HTTPStatus
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import msgspec
 from msgspec.structs import replace
@@ -51,7 +51,10 @@ if TYPE_CHECKING:
     from kubectl_sched.sources.kinds import Kind
     from kubectl_sched.sources.live.endpoint import Endpoint
     from kubectl_sched.sources.live.list_paths import Served
+    from kubectl_sched.sources.live.lister import Take
     from kubectl_sched.sources.pod_selection import Selection
+
+Item = TypeVar("Item", bound="KubernetesObject")
 
 _BY_KUBELETS = "source=kubelet,type=Warning"
 _NOBODY = "system:anonymous"
@@ -111,6 +114,7 @@ class _Reading:
         self._pool = pool
         self._at = ""
         self._everybody: Listed | None = None
+        self._pods_of_everybody: Future[Listed] | None = None
         self._of_everybody = Collection()
         self._begun: dict[Need, Future[Listed]] = {}
         self._forbidden: list[Forbidden] = []
@@ -118,6 +122,8 @@ class _Reading:
     def dump(self, selection: Selection) -> Dump:
         version = self._pool.submit(read_version, self._server)
         self._at = self._state()
+        if selection.means_everybody:  # the longest list first: what comes later waits for a connection
+            self._pods_of_everybody = self._pool.submit(self._listed_pods, "", take=self._take)
         if selection.also and not self._forbidden:  # they are read whichever pods there are
             self._begun = dict(self._ask([Need("Node"), *map(Need, sorted({*selection.also} - {*GATES}))]))
         found = self._selected(selection)
@@ -132,7 +138,7 @@ class _Reading:
             lists = self._replayed(pods, selection)
         told = self._results(said)
         lacking = self._results(self._ask(lacking_pods(told, with_pods=not lists)))
-        holders = self._results(gates, sorted({item.namespace for item in held}))
+        holders = self._results(gates, held)
         lists = [*lists, *holders, *self._places(held, holders)]
         read = self._together([*lists, *told, *lacking], [*pods, *context, *instead], version.result())
         return replace(read, objects=(*read.objects, *scheduler_logs(read, self._server)))
@@ -197,11 +203,10 @@ class _Reading:
             parse_selector(selection.label_selector)
         named = selection.named
         if not named:
-            if not namespace and not selection.pending and selection.label_selector is None:
-                self._everybody = self._lister_of_pods("", self._at)
-                self._of_everybody.add(self._everybody.objects, "the cluster")
+            if self._pods_of_everybody is not None:
+                self._everybody = self._pods_of_everybody.result()
                 return list(self._of_everybody.objects)
-            return self._pods(namespace, **_selectors(selection))
+            return self._pods(namespace, *_selectors(selection))
         found: dict[str, KubernetesObject] = {}
         for kind, name in named:
             if kind != "Pod":
@@ -211,6 +216,12 @@ class _Reading:
             found.update((f"{type(item).__name__}/{item.key}", item) for item in objects)
         return list(found.values())
 
+    def _take(self, pods: Sequence[KubernetesObject], is_first: bool) -> None:
+        """Gather everybody while the next page comes."""
+        if is_first:
+            self._of_everybody = Collection()
+        self._of_everybody.add(pods, "the cluster")
+
     def _instead(self, namespace: str, name: str) -> list[KubernetesObject]:
         """The pods to choose from where there is none of the name: those of the namespace, and namesakes elsewhere."""
         return [*self._pods(namespace), *self._anywhere(fields=of_name(name))] if namespace else []
@@ -219,21 +230,21 @@ class _Reading:
         """The pods of the namespace where none is as they were asked for, and those elsewhere that are."""
         if not selection.namespace:
             return []
-        return [*self._pods(selection.namespace), *self._anywhere(**_selectors(selection))]
+        return [*self._pods(selection.namespace), *self._anywhere(*_selectors(selection))]
 
-    def _anywhere(self, **selectors: str) -> list[KubernetesObject]:
+    def _anywhere(self, fields: str = "", labels: str = "") -> list[KubernetesObject]:
         """Pods of all namespaces, as far as these may be looked into."""
         try:
-            return _in_their_namespace(self._lister.list(BY_NAME["Pod"], **selectors).objects)
+            return _in_their_namespace(self._lister.list(BY_NAME["Pod"], fields=fields, labels=labels).objects)
         except ResponseError:
             return []
 
-    def _pods(self, namespace: str, **selectors: str) -> list[KubernetesObject]:
-        return _in_their_namespace(self._lister_of_pods(namespace, self._at, **selectors).objects)
+    def _pods(self, namespace: str, fields: str = "", labels: str = "") -> list[KubernetesObject]:
+        return _in_their_namespace(self._listed_pods(namespace, fields, labels).objects)
 
-    def _lister_of_pods(self, namespace: str, at: str, **selectors: str) -> Listed:
+    def _listed_pods(self, namespace: str, fields: str = "", labels: str = "", take: Take | None = None) -> Listed:
         try:
-            return self._lister.list(BY_NAME["Pod"], namespace, at, **selectors)
+            return self._lister.list(BY_NAME["Pod"], namespace, self._at, fields=fields, labels=labels, take=take)
         except ResponseError as error:
             if error.status != HTTPStatus.FORBIDDEN:
                 raise
@@ -269,13 +280,11 @@ class _Reading:
         lists = [*([self._everybody] if self._everybody else []), *self._results(essential)]
         if self._forbidden:
             return lists
-        everybody = [item for listed in lists for item in listed.objects if isinstance(item, Pod)]
-        nodes = [item for listed in lists for item in listed.objects if isinstance(item, Node)]
-        autoscaling = autoscaler_needs(pods, nodes, everybody) if selection.is_one_pod else ()
+        everybody = _of_kind(lists, Pod)
+        autoscaling = autoscaler_needs(pods, _of_kind(lists, Node), everybody) if selection.is_one_pod else ()
         asked = {need for need, _ in others}
         evidence = self._ask([*scheduler_needs(everybody), *(need for need in autoscaling if need not in asked)])
-        namespaces = sorted({pod.metadata.namespace for pod in pods})
-        return [*lists, *self._results(others, namespaces), *self._results(evidence)]
+        return [*lists, *self._results(others, pods), *self._results(evidence)]
 
     def _ask(self, wanted: Iterable[Need]) -> list[tuple[Need, Future[Listed]]]:
         """Begin the lists, unless they are under way."""
@@ -288,8 +297,10 @@ class _Reading:
         served = self._versions(kind) if need.kind in GATES else ()
         return self._pool.submit(self._lister.list, kind, need.namespace, at, served, fields=need.fields)
 
-    def _results(self, asked: Iterable[tuple[Need, Future[Listed]]], namespaces: Iterable[str] = ()) -> list[Listed]:
-        """Return what came back; a kind that is forbidden as a whole is tried in the pods' own namespaces."""
+    def _results(
+        self, asked: Iterable[tuple[Need, Future[Listed]]], of: Sequence[KubernetesObject] = ()
+    ) -> list[Listed]:
+        """Return what came back; a kind that is forbidden as a whole is tried in the namespaces of these objects."""
         results: list[Listed] = []
         for need, future in asked:
             try:
@@ -299,7 +310,7 @@ class _Reading:
                     raise
                 self._refused(need, error)
                 if BY_NAME[need.kind].namespaced and not need.namespace:
-                    results += self._each(need, namespaces)
+                    results += self._each(need, sorted({item.metadata.namespace for item in of}))
         return results
 
     def _each(self, need: Need, namespaces: Iterable[str]) -> list[Listed]:
@@ -340,6 +351,10 @@ class _Reading:
         )
 
 
+def _of_kind(lists: Iterable[Listed], kind: type[Item]) -> list[Item]:
+    return [item for listed in lists if listed.kind.type is kind for item in cast("list[Item]", listed.objects)]
+
+
 def _whole(wanted: frozenset[Need]) -> list[Need]:
     """The lists in a fixed order; one of all objects of a kind makes those of some of them needless."""
     everywhere = {need.kind for need in wanted if need == Need(need.kind)}
@@ -364,9 +379,9 @@ def _divided(found: list[KubernetesObject], selection: Selection) -> tuple[list[
         return [], context
 
 
-def _selectors(selection: Selection) -> dict[str, str]:
-    """Return the field selector for pods that nobody named."""
-    return {"fields": "spec.nodeName=" if selection.pending else "", "labels": selection.label_selector or ""}
+def _selectors(selection: Selection) -> tuple[str, str]:
+    """Return the field and the label selector for pods that nobody named."""
+    return "spec.nodeName=" if selection.pending else "", selection.label_selector or ""
 
 
 def _creations(selection: Selection) -> list[Need]:

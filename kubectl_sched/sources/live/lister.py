@@ -10,7 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from functools import cache
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -23,7 +23,7 @@ from kubectl_sched.sources.live.live_errors import ClusterError, ResponseError
 from kubectl_sched.sources.rare_fields import note_rare_fields
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.sources.kinds import Kind
@@ -56,6 +56,9 @@ class _RawItems(msgspec.Struct, frozen=True):
     items: list[msgspec.Raw] | None = None
 
 
+Take: TypeAlias = "Callable[[Sequence[KubernetesObject], bool], None]"
+
+
 class Listed(NamedTuple):
     """All objects of one list, at one resourceVersion.
 
@@ -84,16 +87,25 @@ class Lister:
         self._ahead.shutdown(wait=False, cancel_futures=True)
 
     def list(
-        self, kind: Kind, namespace: str = "", at: str = "", served: Sequence[str] = (), **selectors: str
+        self,
+        kind: Kind,
+        namespace: str = "",
+        at: str = "",
+        served: Sequence[str] = (),
+        *,
+        fields: str = "",
+        labels: str = "",
+        take: Take | None = None,
     ) -> Listed:
         """The kind's objects, in all namespaces or one. `at` is a resourceVersion to read exactly, where that can be.
 
-        `served` are the versions that the server is known to have. A kind that it does not serve has none. Raises
+        `served` are the versions that the server is known to have. A kind that it does not serve has none. `take` is
+        given the objects of each page, and whether it is the first one, as which a list that begins anew counts. Raises
         ResponseError where it is forbidden, ClusterError where the server fails.
         """
         for path in list_paths(kind, namespace, served):
             try:
-                return self._restarting(kind, path, at, _selecting(selectors))._replace(path=path)
+                return self._restarting(kind, path, at, _selecting(fields, labels), take)._replace(path=path)
             except ResponseError as error:
                 if error.status == HTTPStatus.FORBIDDEN and group_of(kind) and not self._serves(path, kind):
                     continue
@@ -109,21 +121,21 @@ class Lister:
         except ResponseError as error:
             return error.status != HTTPStatus.NOT_FOUND
 
-    def _restarting(self, kind: Kind, path: str, at: str, query: dict[str, str]) -> Listed:
+    def _restarting(self, kind: Kind, path: str, at: str, query: dict[str, str], take: Take | None) -> Listed:
         """A state that the server no longer has is given up for its present one; the last resort is one large page."""
         for attempt in range(RESTARTS + 1):
             whole = attempt == RESTARTS
             exact = {"resourceVersion": at, "resourceVersionMatch": "Exact"} if at and attempt == 0 else {}
             limit = {} if whole else {"limit": str(PAGE)}
             try:
-                return self._pages(kind, path, {**query, **limit, **exact})
+                return self._pages(kind, path, {**query, **limit, **exact}, take)
             except ResponseError as error:
                 outdated = error.status == HTTPStatus.GONE or (exact and "resource version" in error.message.lower())
                 if whole or not outdated:
                     raise
         raise AssertionError
 
-    def _pages(self, kind: Kind, path: str, query: dict[str, str]) -> Listed:
+    def _pages(self, kind: Kind, path: str, query: dict[str, str], take: Take | None) -> Listed:
         progress = _Progress(kind.plural, self._tell)
         objects: list[KubernetesObject] = []
         broken: list[tuple[str, str]] = []
@@ -139,6 +151,8 @@ class Lister:
             tokens.add(token)
             following = self._page(path, {**rest, "continue": token}, progress) if token else None
             found, problems = decoded(page.body.result(), kind)
+            if take is not None:
+                take(found, len(tokens) == 1)
             objects += found
             broken += problems
             progress.items(len(objects), meta.remaining_item_count or 0)
@@ -250,6 +264,5 @@ def _one_by_one(body: bytes, kind: Kind) -> tuple[list[KubernetesObject], list[t
     return objects, broken
 
 
-def _selecting(selectors: Mapping[str, str]) -> dict[str, str]:
-    names = {"fields": "fieldSelector", "labels": "labelSelector"}
-    return {names[key]: value for key, value in selectors.items() if value}
+def _selecting(fields: str, labels: str) -> dict[str, str]:
+    return {name: value for name, value in (("fieldSelector", fields), ("labelSelector", labels)) if value}

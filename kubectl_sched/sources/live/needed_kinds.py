@@ -137,9 +137,9 @@ def _of_held(item: KubernetesObject) -> Iterable[Need]:
 
 def _may_be_held(item: KubernetesObject) -> bool:
     """Report whether it is a suspended Job, or a pending pod that has gates or is another scheduler's."""
-    if isinstance(item, Job):
-        return item.spec.suspend is True
-    if not isinstance(item, Pod) or item.spec.node_name or item.has_ended:
+    if not isinstance(item, Pod):
+        return isinstance(item, Job) and item.spec.suspend is True
+    if item.spec.node_name or item.has_ended:
         return False
     return bool(item.spec.scheduling_gates) or item.spec.scheduler_name not in {"", DEFAULT_SCHEDULER_NAME}
 
