@@ -240,7 +240,8 @@ class PodExplainer:
         if alone.current_node or not self._question.in_groups or alone.pod.spec.scheduling_group is None:
             return alone
 
-        from kubectl_sched.scheduler.podgroup_members import explain_podgroup, group_with_cycle
+        from kubectl_sched.scheduler.group_membership import group_with_cycle
+        from kubectl_sched.scheduler.podgroup_members import explain_podgroup
 
         group = group_with_cycle(alone.pod, scheduler)
         if group is None:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from kubectl_sched.api.meta import with_spec
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.record import Record
-from kubectl_sched.scheduler.podgroup_members import explain_podgroup, group_with_cycle
+from kubectl_sched.scheduler.group_membership import group_with_cycle
+from kubectl_sched.scheduler.podgroup_members import explain_podgroup
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.scheduler.scheduler import Scheduler
 

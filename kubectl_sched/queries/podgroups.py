@@ -11,7 +11,8 @@ from kubectl_sched.framework.podgroup_info import Group, root_of
 from kubectl_sched.near_names import near_hint
 from kubectl_sched.queries.explain import Answer, PodExplainer, Question
 from kubectl_sched.record import CachingRecord, Record
-from kubectl_sched.scheduler.podgroup_members import GENERIC_WORKLOAD, explain_podgroup, info_of, is_member
+from kubectl_sched.scheduler.group_membership import GENERIC_WORKLOAD, is_member
+from kubectl_sched.scheduler.podgroup_members import explain_podgroup, info_of
 from kubectl_sched.scheduler.workload_gang import explain_workload
 from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
 from kubectl_sched.sources.discovery.replay_setup import Replay

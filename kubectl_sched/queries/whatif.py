@@ -20,7 +20,6 @@ from kubectl_sched.controllers.pod_creation import Making, Workload
 from kubectl_sched.errors import SchedError
 from kubectl_sched.record import Record
 from kubectl_sched.scheduler.scheduler import SeveralSchedulers
-from kubectl_sched.simulation.capacity_search import Filling
 from kubectl_sched.simulation.existing_workloads import existing_item, plan_of
 from kubectl_sched.simulation.node_copies import daemon_on, daemon_templates
 from kubectl_sched.simulation.node_edits import Cluster, node_meant
@@ -280,6 +279,8 @@ class _Stages:
         rollouts: tuple[RolledOut, ...] = ()
         try:
             if self._question.sizing.fill:
+                from kubectl_sched.simulation.capacity_search import Filling  # few questions ask for it
+
                 filling = Filling(list(workloads), materialized.quotas, materialized.cluster.pods)
                 notes = (*notes, *filling.fill(simulation, report))
             else:
@@ -297,7 +298,8 @@ class _Stages:
             if not workload.old:
                 owner = workload.replicas.owner
                 simulation.enqueue(
-                    QueuedPod(pod=pod, owner=owner, waits_for=before.get(pod.metadata.uid)) for pod in workload.pods
+                    QueuedPod(pod=pod, owner=owner, waits_for=before.get(pod.metadata.uid) if before else None)
+                    for pod in workload.pods
                 )
         simulation.run(report)
         for workload in workloads:

@@ -11,8 +11,8 @@ from kubectl_sched.api.scheduling import PodGroup, PodGroupSpec
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.framework.podgroup_info import Placement, PodGroupInfo
 from kubectl_sched.framework.status import SUCCESS, unschedulable
+from kubectl_sched.scheduler.group_membership import queue_key
 from kubectl_sched.scheduler.podgroup_algorithm import all_rows, assume
-from kubectl_sched.scheduler.podgroup_members import queue_key
 from kubectl_sched.scheduler.podgroup_result import Attempt, Member, PlacementResult, PodGroupResult
 from kubectl_sched.scheduler.result import Outcome
 

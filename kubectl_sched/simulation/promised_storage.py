@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 from kubectl_sched.api.apimachinery.quantity import bytes_text, value
 from kubectl_sched.api.component_helpers.volume_claims import claim_uses
 from kubectl_sched.api.storage import PersistentVolumeClaim
-from kubectl_sched.plugins.volume_binding.provisioning import Provisioner
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kubectl_sched.api.storage import CSIStorageCapacity
+    from kubectl_sched.plugins.volume_binding.provisioning import Provisioner
     from kubectl_sched.simulation.placements import Placement
     from kubectl_sched.snapshot import Snapshot
 
@@ -55,4 +55,6 @@ def _provisions(placements: Sequence[Placement], nodes: Snapshot) -> Iterator[tu
             if claim is None or row is None or claim.spec.volume_name or claim.key in seen:
                 continue
             seen.add(claim.key)
+            from kubectl_sched.plugins.volume_binding.provisioning import Provisioner  # most what-ifs need no volume
+
             yield Provisioner(claim, nodes.objects), nodes.node_objects[row].metadata.labels

@@ -14,10 +14,9 @@ from msgspec.structs import replace
 
 from kubectl_sched.controllers.claims_after_deletion import changed, left_behind, recreated
 from kubectl_sched.record import Record
-from kubectl_sched.scheduler.podgroup_members import group_with_cycle
+from kubectl_sched.scheduler.group_membership import group_with_cycle
 from kubectl_sched.scheduler.reserve import after, reserved, reserved_pod, without_nomination
 from kubectl_sched.scheduler.result import Outcome
-from kubectl_sched.simulation.group_cycles import run_group_cycle
 from kubectl_sched.simulation.placements import Placement, QueuedPod, Simulated, Ties
 from kubectl_sched.simulation.replicas.replica_placement import EqualPods, are_equal
 from kubectl_sched.simulation.simulated_queue import SimulatedQueue
@@ -129,6 +128,8 @@ class Simulation:
 
     def _in_group(self, group: Group, first: QueuedPod) -> tuple[Placement, ...]:
         """Run the cycle of a group for all of its pods in the queue; once more if victims are to make room at once."""
+        from kubectl_sched.simulation.group_cycles import run_group_cycle  # most pods are in no group
+
         queued = [first, *self._queue.take(lambda each: group_with_cycle(each.pod, self._scheduler) is group)]
         done = run_group_cycle(group, queued, self.nodes, self._scheduler)
         if done.result.victims and done.result.is_waiting_on_preemption and self._choices.requeue_victims:
@@ -154,7 +155,9 @@ class Simulation:
 
     def _queue_key(self, pod: Pod) -> QueueKey:
         plugin = self._queue_sort
-        return () if plugin is None else plugin.queue_key(self._scheduler.as_queued(pod))
+        if plugin is None:
+            return ()
+        return plugin.queue_key(pod if pod.spec.scheduling_group is None else self._scheduler.as_queued(pod))
 
     @cached_property
     def _queue_sort(self) -> QueueSortPlugin | None:

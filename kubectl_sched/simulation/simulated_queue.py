@@ -27,10 +27,11 @@ class SimulatedQueue:
 
     def push(self, key: QueueKey, queued: QueuedPod) -> None:
         """Put a pod into its place."""
-        if key not in self._of_key:
-            self._of_key[key] = deque()
+        waiting = self._of_key.get(key)
+        if waiting is None:
+            waiting = self._of_key[key] = deque()
             heapq.heappush(self._keys, key)
-        self._of_key[key].append(queued)
+        waiting.append(queued)
         self._size += 1
 
     @property

@@ -11,7 +11,8 @@ from kubectl_sched.api.core import HOSTNAME
 from kubectl_sched.api.meta import with_spec
 from kubectl_sched.api.scheduling import GangSchedulingPolicy, PodGroup
 from kubectl_sched.record import CachingRecord
-from kubectl_sched.scheduler.podgroup_members import explain_podgroup, is_member
+from kubectl_sched.scheduler.group_membership import is_member
+from kubectl_sched.scheduler.podgroup_members import explain_podgroup
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.scheduler.scheduler import Scheduler
 from kubectl_sched.suggestions.remedies.more_nodes import more_like

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_sched.scheduler.podgroup_members import has_group_cycles
+from kubectl_sched.scheduler.group_membership import has_group_cycles
 from kubectl_sched.sources.kinds import BY_NAME
 from kubectl_sched.sources.live.needed_kinds import SELECTORS, STORAGE
 

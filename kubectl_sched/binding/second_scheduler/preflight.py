@@ -15,7 +15,7 @@ from kubectl_sched.errors import SchedError
 from kubectl_sched.output import write_error
 from kubectl_sched.record import Record
 from kubectl_sched.render.safe_text import listed
-from kubectl_sched.scheduler.podgroup_members import has_group_cycles
+from kubectl_sched.scheduler.group_membership import has_group_cycles
 
 if TYPE_CHECKING:
     from kubectl_sched.binding.second_scheduler.settings import Settings

@@ -37,7 +37,7 @@ from kubectl_sched.binding.writer import Writer
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.output import write_error
 from kubectl_sched.own_error import take_noted
-from kubectl_sched.scheduler.podgroup_members import has_group_cycles
+from kubectl_sched.scheduler.group_membership import has_group_cycles
 from kubectl_sched.scheduler.scheduler import Scheduler
 from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
 from kubectl_sched.sources.discovery.replay_setup import Replay, configuration_for

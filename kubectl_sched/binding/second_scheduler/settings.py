@@ -15,7 +15,7 @@ from kubectl_sched.config.types import LeaderElectionConfiguration
 from kubectl_sched.errors import SchedError
 from kubectl_sched.plugins.gang_scheduling import GangScheduling
 from kubectl_sched.record import Record
-from kubectl_sched.scheduler.podgroup_members import has_group_cycles
+from kubectl_sched.scheduler.group_membership import has_group_cycles
 from kubectl_sched.sources.discovery.known_schedulers import lease_name
 
 if TYPE_CHECKING:

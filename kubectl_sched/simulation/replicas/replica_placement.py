@@ -26,7 +26,6 @@ from kubectl_sched.simulation.pods_without_claims import counts_nobody, is_plain
 from kubectl_sched.simulation.replicas.group_ranking import GroupRanking, group_ranking
 from kubectl_sched.simulation.replicas.node_ranking import NodeRankings
 from kubectl_sched.simulation.replicas.ordinal_labels import Ordinals
-from kubectl_sched.simulation.replicas.replica_claims import ReplicaClaims
 from kubectl_sched.simulation.replicas.replica_scorer import Feasible, remember
 from kubectl_sched.simulation.replicas.replica_scores import ReplicaScores, can_be_followed
 from kubectl_sched.simulation.replicas.verdicts_by_usage import UsageLevels
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.simulation.replicas.node_ranking import FewNodes, NodeRanking
+    from kubectl_sched.simulation.replicas.replica_claims import ReplicaClaims
     from kubectl_sched.simulation.replicas.verdicts_by_usage import UsageLevel
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.array_types import Mask, Rows
@@ -178,10 +178,12 @@ class EqualPods:
         # One that has nothing to filter has nothing to score either, unless it says so by PreScoreExtensions.
         if not all(map(can_be_followed, scorers)):
             return None
-        claims = None if is_plain(pod) else ReplicaClaims.after(result)
-        if claims is None:
-            may_follow = is_plain(pod)
-        else:
+        claims, may_follow = None, is_plain(pod)
+        if not may_follow:
+            from kubectl_sched.simulation.replicas.replica_claims import ReplicaClaims  # most pods have no claims
+
+            claims = ReplicaClaims.after(result)
+        if claims is not None:
             alike = None if following is None else claims.of_nobody(following)
             may_follow = following is None or (alike is not None and are_equal(claims.pod, alike, ordinals.unasked))
         return cls(result, framework, state, ordinals, claims, objects) if may_follow else None

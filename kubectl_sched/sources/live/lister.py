@@ -136,42 +136,61 @@ class Lister:
         raise AssertionError
 
     def _pages(self, kind: Kind, path: str, query: dict[str, str], take: Take | None) -> Listed:
+        """The pages in turn: the first by this thread, as most lists have no other, and each of the rest ahead."""
         progress = _Progress(kind.plural, self._tell)
         objects: list[KubernetesObject] = []
         broken: list[tuple[str, str]] = []
         tokens: set[str] = set()
         # A continued list takes the resourceVersion from its token.
         rest = {key: value for key, value in query.items() if not key.startswith("resourceVersion")}
-        page = self._page(path, query, progress)
+        ahead: dict[str, _Page] = {}
+
+        def ask_after(meta: ListMeta | None) -> None:
+            token = meta.continue_ if meta is not None else ""
+            if token and token not in ahead:
+                ahead[token] = self._page(path, {**rest, "continue": token}, progress)
+
+        body = self._body(path, query, progress, ask_after)
         while True:
-            meta = page.meta.result() or list_meta(page.body.result())
+            meta = list_meta(body)
             token = meta.continue_
             if token in tokens:
                 raise ClusterError(f"the server's list of {kind.plural} does not end: it comes back to the same page")
             tokens.add(token)
-            following = self._page(path, {**rest, "continue": token}, progress) if token else None
-            found, problems = decoded(page.body.result(), kind)
+            ask_after(meta)
+            found, problems = decoded(body, kind)
             if take is not None:
                 take(found, len(tokens) == 1)
             objects += found
             broken += problems
             progress.items(len(objects), meta.remaining_item_count or 0)
-            if following is None:
+            if not token:
                 return Listed(kind, objects, meta.resource_version, tuple(broken))
-            page = following
+            page = ahead.pop(token)
+            ask_after(page.meta.result())
+            body = page.body.result()
 
     def _page(self, path: str, query: dict[str, str], progress: _Progress) -> _Page:
-        """Ask for a page."""
+        """Ask for a page that is not wanted yet."""
         meta: Future[ListMeta | None] = Future()
-
-        def tell(part: bytes) -> None:
-            progress.bytes(len(part))
-            if not meta.done():
-                meta.set_result(_first_meta(part))
-
-        body = self._ahead.submit(self._server.get, path, query, tell)
+        body = self._ahead.submit(self._body, path, query, progress, meta.set_result)
         body.add_done_callback(lambda _: None if meta.done() else meta.set_result(None))
         return _Page(meta, body)
+
+    def _body(
+        self, path: str, query: dict[str, str], progress: _Progress, tell: Callable[[ListMeta | None], None]
+    ) -> bytes:
+        """Ask for a page; `tell` is told its metadata once its beginning has come."""
+        is_told = False
+
+        def take_note(part: bytes) -> None:
+            nonlocal is_told
+            progress.bytes(len(part))
+            if not is_told:
+                is_told = True
+                tell(_first_meta(part))
+
+        return self._server.get(path, query, take_note)
 
 
 class _Page(NamedTuple):

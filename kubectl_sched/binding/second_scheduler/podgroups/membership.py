@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_sched.api.scheduling import CompositePodGroup, PodGroup
 from kubectl_sched.framework.podgroup_info import root_of
-from kubectl_sched.scheduler.podgroup_members import has_group_cycles
+from kubectl_sched.scheduler.group_membership import has_group_cycles
 from kubectl_sched.scheduler.queue_position import as_queued
 
 if TYPE_CHECKING:
