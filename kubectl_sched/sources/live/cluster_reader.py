@@ -40,6 +40,7 @@ from kubectl_sched.sources.live.needed_kinds import (
     of_name,
     scheduler_needs,
 )
+from kubectl_sched.sources.live.proxies import is_on_this_host
 from kubectl_sched.sources.live.scheduler_log_reader import scheduler_logs
 from kubectl_sched.sources.live.server_refusals import server_name
 from kubectl_sched.sources.pod_selection import select, workloads_named
@@ -57,6 +58,9 @@ if TYPE_CHECKING:
 Item = TypeVar("Item", bound="KubernetesObject")
 
 _BY_KUBELETS = "source=kubelet,type=Warning"
+_ON_ITS_PROCESSORS = 3
+"""Lists at a time where the server is on this host: more of them would have to wait for one another."""
+
 _NOBODY = "system:anonymous"
 """The user for whom a server takes whoever shows nothing that it accepts."""
 
@@ -81,7 +85,8 @@ def read_live(
     credentials.shown()  # before several threads want them: a plugin that fails is run once, and asks once
     server = Server(endpoint, credentials=credentials)
     lister = Lister(server, progress)
-    pool = ThreadPoolExecutor(thread_name_prefix="list")
+    at_once = _ON_ITS_PROCESSORS if is_on_this_host(endpoint.server) else None
+    pool = ThreadPoolExecutor(at_once, thread_name_prefix="list")
     try:
         with garbage_collection_paused():
             dump = _Reading(server, lister, pool).dump(selection)
