@@ -83,6 +83,7 @@ def test_while_a_victim_is_terminating_nobody_else_is_preempted(control_plane: C
         (condition,) = [each for each in victim["status"]["conditions"] if each["type"] == "DisruptionTarget"]
         assert condition["reason"] == "PreemptionByScheduler"
         create_pods(control_plane, [plain_pod("there", OURS, "900m", nodeName="n3")])
+        until(lambda: 'cache_size{type="pods"} 3.0' in watcher.ask("/metrics"))  # pods and nodes come by other watches
         node(api, "n3", "1")  # a node on which it would fit if that were empty: the pod is tried again
         text = "not eligible due to a terminating pod on the nominated node."
         until(lambda: text in message_of(api, "urgent"))
