@@ -58,8 +58,8 @@ if TYPE_CHECKING:
 Item = TypeVar("Item", bound="KubernetesObject")
 
 _BY_KUBELETS = "source=kubelet,type=Warning"
-_ON_ITS_PROCESSORS = 3
-"""Lists at a time where the server is on this host: more of them would have to wait for one another."""
+_AT_ONCE_ON_THIS_HOST = 3
+"""Lists at a time where the server shares our processors: more of them only wait for one another."""
 
 _NOBODY = "system:anonymous"
 """The user for whom a server takes whoever shows nothing that it accepts."""
@@ -85,7 +85,7 @@ def read_live(
     credentials.shown()  # before several threads want them: a plugin that fails is run once, and asks once
     server = Server(endpoint, credentials=credentials)
     lister = Lister(server, progress)
-    at_once = _ON_ITS_PROCESSORS if is_on_this_host(endpoint.server) else None
+    at_once = _AT_ONCE_ON_THIS_HOST if is_on_this_host(endpoint.server) else None
     pool = ThreadPoolExecutor(at_once, thread_name_prefix="list")
     try:
         with garbage_collection_paused():
