@@ -150,9 +150,9 @@ KINDS: tuple[Kind, ...] = (
 
 BY_NAME: dict[str, Kind] = {kind.name: kind for kind in KINDS}
 BY_TYPE: dict[type[KubernetesObject], Kind] = {kind.type: kind for kind in KINDS}
-BY_SPELLING: dict[str, tuple[Kind, ...]] = {
-    kind.spelled: tuple(other for other in KINDS if other.spelled == kind.spelled) for kind in KINDS
-}
+BY_SPELLING: dict[str, tuple[Kind, ...]] = {}
+for _kind in KINDS:
+    BY_SPELLING[_kind.spelled] = (*BY_SPELLING.get(_kind.spelled, ()), _kind)
 
 POD_MAKERS = (
     pod.Pod,

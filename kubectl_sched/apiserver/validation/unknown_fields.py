@@ -6,13 +6,13 @@ lacks what they were to say.
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kubectl_sched.api.apimachinery.validation import child
 from kubectl_sched.apiserver.what_if_size_limits import few
+from kubectl_sched.data_lines import data_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     Types = Mapping[str, Mapping[str, str]]
 
 _TABLE = Path(__file__).with_name("fields.txt")
-_TABLE_LINE = re.compile(r"^(\w+):((?:.|\n )*)", re.MULTILINE)
 
 
 class UnknownField(NamedTuple):
@@ -117,7 +116,8 @@ _SHOWN = 8
 def types_known() -> Types:
     """Read the table: by type each field, with the type that it holds, empty if that is not in the table."""
     found: dict[str, dict[str, str]] = {}
-    for name, fields in _TABLE_LINE.findall(_TABLE.read_text("utf-8")):
+    for line in "\n".join(data_lines(_TABLE)).replace("\n ", " ").splitlines():
+        name, _, fields = line.partition(":")
         pairs = (field.partition("=") for field in fields.split())
         found[name] = {field: held for field, _, held in pairs}
     return found

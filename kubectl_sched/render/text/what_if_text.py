@@ -108,8 +108,11 @@ def workloads(placements: Sequence[Placement]) -> Iterator[tuple[str, int, int, 
     Where all are placed, whose place they take.
     """
     owners: dict[str, list[Placement]] = {}
+    before, alike = None, []
     for each in placements:
-        owners.setdefault(each.owner or f"Pod/{_without_number(each.pod.name)}", []).append(each)
+        if before is None or each.owner != before.owner or each.pod.spec is not before.pod.spec:  # no further copy
+            before, alike = each, owners.setdefault(each.owner or f"Pod/{_without_number(each.pod.name)}", [])
+        alike.append(each)
     for owner, of_owner in owners.items():
         unplaced = [each for each in of_owner if each.node is None]
         displaced = [victim.key for each in of_owner if each.victims for victim in each.victims]
