@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubectl_sched.simulation.replicas import group_ranking
-from kubectl_sched.simulation.replicas.group_ranking import GroupRanking
+from kubectl_sched.simulation.replicas.group_ranking import GroupRanking, MergedPlaces
 from tests.examples import examples
 from tests.plugins.clusters import node, pod, requests, snapshot
 from tests.simulation.test_replica_placement import copies, one_by_one, scheduler, simulated
@@ -114,3 +114,21 @@ def test_pods_that_spread_and_prefer_others_are_ranked_in_groups() -> None:
     with patch.object(GroupRanking, "best", autospec=True, side_effect=best) as asked:
         simulated(scheduler(snapshot(*nodes)), pods)
     assert asked.call_count >= len(pods) - 2
+
+
+def test_merged_places_are_those_of_one_list() -> None:
+    parts, whole = [[0, 3, 4], [1, 7], [2, 5, 6]], list(range(8))
+    merged = MergedPlaces(parts, 100)
+    assert merged == whole
+    assert [merged[place] for place in range(len(merged))] == whole
+    for count in range(10):
+        first = merged[:count]
+        assert (list(first), len(first)) == (whole[:count], len(whole[:count]))
+        assert first[1:] == whole[1:count]
+
+
+def test_the_first_of_merged_places_stay_as_they_were() -> None:
+    parts = [[0, 2], [1, 3]]
+    first = MergedPlaces(parts, 100)[:3]
+    parts[0].remove(0)
+    assert list(first) == [0, 1, 2]

@@ -127,11 +127,17 @@ class OpenKind(ClaimKind):
 
     def taken_on(self, row: int) -> Mapping[str, PersistentVolume]:
         """Those that VolumeBinding binds the claims to."""
-        return {claim.name: volume for claim, volume in self._bindings_on(self._code_of[row])}
-
-    def _bindings_on(self, code: int) -> tuple[StaticBinding, ...]:
+        code = self._code_of[row]
         bindings, volume = self._outcomes[code].static_bindings, self._next.get(code)
-        return bindings if volume is None else (StaticBinding(bindings[0].claim, volume),)
+        if volume is not None:
+            return {bindings[0].claim.metadata.name: volume}
+        return {claim.name: bound for claim, bound in bindings}
+
+    def _outcome_now(self, code: int) -> PodVolumes:
+        outcome, volume = self._outcomes[code], self._next.get(code)
+        if volume is None:
+            return outcome
+        return outcome._replace(static_bindings=(StaticBinding(outcome.static_bindings[0].claim, volume),))
 
     def follow(self, taken: Sequence[PersistentVolume]) -> None:
         """Ask again about the nodes whose pods would have had one of these volumes."""
@@ -179,9 +185,7 @@ class OpenKind(ClaimKind):
 
     def _weigh(self, codes: Collection[int], points: Callable[[PodVolumes], int]) -> None:
         try:
-            self._points_on[list(codes)] = [
-                points(self._outcomes[code]._replace(static_bindings=self._bindings_on(code))) for code in codes
-            ]
+            self._points_on[list(codes)] = [points(self._outcome_now(code)) for code in codes]
         except PluginError:
             self.is_judged = False
         self.points = self._points_on.take(self._nodes.codes)

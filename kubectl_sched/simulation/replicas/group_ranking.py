@@ -7,8 +7,10 @@ the points of whole groups.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import chain
 from operator import add
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
@@ -18,7 +20,7 @@ from kubectl_sched.simulation.replicas.replica_scorer import remember
 from kubectl_sched.simulation.replicas.score_groups import codes_of
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Hashable, Iterator
 
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.framework.cycle_state import CycleState
@@ -57,6 +59,37 @@ class _Group(PlacesByTotal):
         """Keep the places of the nodes tied at the highest total, and that total."""
         if self.size:
             self.places, self.total = self.best()
+
+
+class MergedPlaces(Sequence[int]):
+    """The first places of several groups in one order, which few ask for."""
+
+    def __init__(self, parts: Sequence[Sequence[int]], most: int) -> None:
+        """The places of each are in their order."""
+        self._parts = parts
+        self._most = most
+
+    def __len__(self) -> int:
+        return min(self._most, sum(map(len, self._parts)))
+
+    @overload
+    def __getitem__(self, at: int) -> int: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[int]: ...
+    def __getitem__(self, at: int | slice) -> int | Sequence[int]:
+        if at == 0:
+            return min([part[0] for part in self._parts])
+        if isinstance(at, slice) and not at.start and at.step is None and at.stop is not None and at.stop >= 0:
+            return MergedPlaces([part[: at.stop] for part in self._parts], at.stop)
+        return list(self)[at]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(sorted(chain.from_iterable(self._parts))[: self._most])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment] # as that of a list
 
 
 class _Feasible:
@@ -134,7 +167,7 @@ class GroupRanking:
             self._count = sum([group.size for group in self._feasible().groups])
         return self._count
 
-    def best(self) -> tuple[list[int], int]:
+    def best(self) -> tuple[Sequence[int], int]:
         """The places of the nodes tied at the highest total, in their order, and that total."""
         feasible = self._feasible()
         highest, best = -1, []
@@ -146,7 +179,7 @@ class GroupRanking:
                 best.append(group)
         if len(best) == 1:
             return best[0].places, highest
-        return sorted([place for group in best for place in group.places]), highest
+        return MergedPlaces([group.places for group in best], len(self.nodes.rows)), highest
 
     def follow(self) -> None:
         """Take in what has changed since the last time: one more of the pods on each of these nodes."""

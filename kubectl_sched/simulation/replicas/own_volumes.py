@@ -67,7 +67,7 @@ class OwnVolumes:
         drivers = {"" if (csi := each.spec.csi) is None else csi.driver for each in volumes}
         if self._limited.isdisjoint({driver, *drivers}):
             return True
-        are_attached = any(each.metadata.name in self._attached for each in volumes)
+        are_attached = not self._attached.isdisjoint([each.metadata.name for each in volumes])
         return drivers == {driver} and not are_attached and all(map(self.is_only_disk, volumes))
 
     @cached_property
