@@ -95,15 +95,28 @@ def within(selection: Selection, namespace: str) -> Selection:
     return replace(selection, namespace=namespace) if selection.namespace == "" else selection
 
 
-def read_whole(source: StateSource, connection: ConnectionOptions, also: Sequence[str] = ()) -> tuple[Dump, str]:
-    """Return all that placing pods may look at, and the default namespace. Raises what `read_replayable` raises."""
+def read_whole(
+    source: StateSource,
+    connection: ConnectionOptions,
+    also: Sequence[str] = (),
+    needless: frozenset[str] = frozenset(),
+) -> tuple[Dump, str]:
+    """Return all that placing pods may look at, and the default namespace. Raises what `read_replayable` raises.
+
+    Of a running cluster the `needless` kinds are left out.
+    """
     from kubectl_sched.sources.live.needed_kinds import EVERYTHING
     from kubectl_sched.sources.pod_selection import Selection
 
-    kinds = tuple(dict.fromkeys((*EVERYTHING, *also)))
-    dump, _ = read_replayable(source, connection, Selection(namespace=None, also=kinds))
+    kinds = tuple(kind for kind in dict.fromkeys((*EVERYTHING, *also)) if kind not in needless)
+    dump, _ = read_replayable(source, connection, Selection(namespace=None, also=kinds, needless=needless))
+    return dump, default_namespace(source, connection)
+
+
+def default_namespace(source: StateSource, connection: ConnectionOptions) -> str:
+    """Return the namespace of what names none. Raises KubeconfigError where no cluster is configured."""
     if source.from_:
-        return dump, "default"
+        return "default"
     from kubectl_sched.sources.live.kubeconfig import resolve
 
-    return dump, resolve(connection.connection).namespace
+    return resolve(connection.connection).namespace

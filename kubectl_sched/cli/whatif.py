@@ -15,6 +15,7 @@ from kubectl_sched.errors import SchedError
 
 if TYPE_CHECKING:
     from kubectl_sched.apiserver.server_dry_run import DryRun
+    from kubectl_sched.queries.whatif import Answer, Question
 
 
 class DryRunOption(StrEnum):
@@ -73,14 +74,12 @@ def whatif(
 ) -> None:
     """Say where pods would land, whether they fit, and how many more do."""
     from kubectl_sched.cli.new_nodes_flags import new_nodes_flags
-    from kubectl_sched.cli.state_source import keep, read_whole
-    from kubectl_sched.queries.whatif import Question, what_if
+    from kubectl_sched.cli.state_source import default_namespace
+    from kubectl_sched.queries.whatif import Question
     from kubectl_sched.render.display import Display
-    from kubectl_sched.render.text.placement_progress import placing
     from kubectl_sched.render.what_if_output import show_what_if
     from kubectl_sched.simulation.queue_simulation import Choices
     from kubectl_sched.simulation.workloads_to_place import Sizing
-    from kubectl_sched.sources.live.needed_kinds import FOR_NEW_NODES
 
     targets = (*(manifests or ()), *(filename or ()))
     ordered = edits.in_order(sys.argv[1:])
@@ -96,10 +95,9 @@ def whatif(
             "--new-nodes asks how many nodes would be made: give it without --find-nodes and --replicas max"
         )
     flags = new_nodes_flags(instance_types, new_nodes=new_nodes)
-    dump, here = read_whole(source, connection, FOR_NEW_NODES if new_nodes else ())
     question = Question(
         targets=targets,
-        namespace=selection.namespace or here,
+        namespace=selection.namespace or default_namespace(source, connection),
         sizing=Sizing(replicas=_count(replicas), fill=replicas == "max", replace=replace),
         edits=ordered,
         with_pending=with_pending,
@@ -108,10 +106,33 @@ def whatif(
         choices=Choices(profile=scheduler.profile, seed=seed, requeue_victims=requeue_victims),
         replay=scheduler.replay,
     )
-    with placing() as report:
-        asked = _server(connection) if dry_run is DryRunOption.server else None
-        answer = keep(what_if(question, dump, asked, report))
+    answer = _answer(question, source, connection, _server(connection) if dry_run is DryRunOption.server else None)
     sys.exit(show_what_if(answer, Display(output=display.output.value, color=display.color.value, notes=display.notes)))
+
+
+def _answer(
+    question: Question, source: options.StateSource, connection: ConnectionOptions, server: DryRun | None
+) -> Answer:
+    """Place what is asked for; of a running cluster without the kinds that the pods of the manifests do not need.
+
+    Should pods that need them take part after all, such as those of a Deployment of the cluster that is paused, it is
+    read as a whole.
+    """
+    from kubectl_sched.cli.state_source import keep, read_whole
+    from kubectl_sched.queries.whatif import manifests_alone, pods_as_written, what_if
+    from kubectl_sched.render.text.placement_progress import placing
+    from kubectl_sched.sources.live.needed_kinds import FOR_NEW_NODES, needless
+
+    manifests = manifests_alone(question) if server is None and not source.from_ else None
+    left_out = needless(pods_as_written(manifests)) if manifests is not None else frozenset[str]()
+    also = FOR_NEW_NODES if question.new_nodes is not None else ()
+    while True:
+        dump, _ = read_whole(source, connection, also, left_out)
+        with placing() as report:
+            answer = keep(what_if(question, dump, server, report, manifests))
+        if left_out <= needless(answer.result.simulated.different_pods):
+            return answer
+        left_out = frozenset()
 
 
 def _check_alone(targets: object, edits: object, replicas: str | None, *others: object) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from kubectl_sched.api.apps import DaemonSet
 from kubectl_sched.api.meta import with_spec
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.apiserver.applied_objects import applied, with_made
@@ -17,6 +18,7 @@ from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
 from kubectl_sched.controllers.daemon_set import runs_on
 from kubectl_sched.controllers.ordered_ready import predecessors, sets_in_order
 from kubectl_sched.controllers.pod_creation import Making, Workload
+from kubectl_sched.controllers.workload_pods import replicas_of
 from kubectl_sched.errors import SchedError
 from kubectl_sched.record import Record
 from kubectl_sched.scheduler.scheduler import SeveralSchedulers
@@ -78,14 +80,46 @@ class Answer(Record, frozen=True, kw_only=True):
     notes: tuple[str, ...]
 
 
-def what_if(question: Question, dump: Dump, dry_run: DryRun | None = None, report: Report | None = None) -> Answer:
+def manifests_alone(question: Question) -> Manifests | None:
+    """Read the manifests where nothing else names pods to place; None where pods of the cluster may be placed, too.
+
+    Raises SchedError for a manifest that would be refused.
+    """
+    of_cluster = question.edits or question.with_pending or question.choices.requeue_victims or question.new_nodes
+    if of_cluster or any(map(is_in_cluster, question.targets)):
+        return None
+    return read_manifests(question.targets, question.namespace, None)
+
+
+def pods_as_written(manifests: Manifests) -> list[Pod]:
+    """Return one pod of each workload, with the claims that it will have."""
+    return [
+        Pod(metadata=item.metadata, spec=item.spec.template.spec)
+        if isinstance(item, DaemonSet)
+        else replicas_of(item, ()).pod(0)
+        for item in manifests.items
+    ]
+
+
+def what_if(
+    question: Question,
+    dump: Dump,
+    dry_run: DryRun | None = None,
+    report: Report | None = None,
+    manifests: Manifests | None = None,
+) -> Answer:
     """Place everything that the question names; `dry_run` is there with `--dry-run=server`.
+
+    `manifests` are the question's, where they have been read before.
 
     Raises SchedError for a manifest that would be refused or an edit that cannot be made.
     """
     schedulers = ClusterSchedulers(dump, question.replay, question.choices.profile)
     schedulers.check_profile()
-    stages = _Stages(question, dump, lambda name: schedulers.assumed(name).configuration, dry_run)
+    if manifests is None:
+        paths = [target for target in question.targets if not is_in_cluster(target)]
+        manifests = read_manifests(paths, question.namespace, dry_run) if paths else Manifests()
+    stages = _Stages(question, dump, lambda name: schedulers.assumed(name).configuration, dry_run, manifests)
     try:
         result = stages.answer(report)
     except RefusedError as error:
@@ -119,13 +153,12 @@ class _Stages:
         dump: Dump,
         configuration_of: Callable[[str], Configuration],
         dry_run: DryRun | None,
+        manifests: Manifests,
     ) -> None:
-        """Read the manifests. `configuration_of` returns the configuration in force for a schedulerName."""
+        """`configuration_of` returns the configuration in force for a schedulerName."""
         self._configuration_of = configuration_of
         configuration = configuration_of(question.choices.profile or DEFAULT_SCHEDULER_NAME)
         self._question = question
-        paths = [target for target in question.targets if not is_in_cluster(target)]
-        manifests = read_manifests(paths, question.namespace, dry_run) if paths else Manifests()
         self._dry_run = dry_run
         self._objects = applied(dump.objects, manifests.others)
         self._notes = manifests.notes

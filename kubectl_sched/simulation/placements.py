@@ -92,6 +92,12 @@ class Simulated(Record, frozen=True, kw_only=True):
     """The first pod that did not fit, where placing was to stop there; it is not among the placements."""
 
     @property
+    def different_pods(self) -> list[Pod]:
+        """One pod of each spec that was tried."""
+        tried = self.placements if self.stopped is None else (*self.placements, self.stopped)
+        return [*{id(each.pod.spec): each.pod for each in tried}.values()]
+
+    @property
     def placed(self) -> int:
         """The number of pods that have a node."""
         return len([None for each in self.placements if each.node is not None])

@@ -36,9 +36,11 @@ WORKLOAD_WORDS = {
 
 
 class Selection(Record, frozen=True, kw_only=True):
-    """The pods that were asked for. A namespace of None means all; `also` are kinds to read whatever the pods need.
+    """The pods that were asked for, in one namespace or (None) in all.
 
-    Without `replays` no pod is to be replayed, so that nodes, pods and their schedulers are all that is needed.
+    `also` are kinds to read whatever the pods need, and `needless` those not to read even if they do, as these pods are
+    not what is asked about. Without `replays` no pod is to be replayed, so that nodes, pods and their schedulers are
+    all that is needed.
     """
 
     targets: tuple[str, ...] = ()
@@ -46,6 +48,7 @@ class Selection(Record, frozen=True, kw_only=True):
     label_selector: str | None = None
     pending: bool = False
     also: tuple[str, ...] = ()
+    needless: frozenset[str] = frozenset()
     replays: bool = True
 
     @property

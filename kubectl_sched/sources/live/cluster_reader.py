@@ -134,7 +134,7 @@ class _Reading:
         found = self._selected(selection)
         pods, context = _divided(found, selection)
         events = [*event_needs(pods), *_creations(selection), *_refusals(selection)]
-        said = self._ask(events if selection.replays else [])
+        said = self._ask(_wanted(events, selection) if selection.replays else [])
         instead = [] if pods or selection.named or self._everybody else self._of_another_kind(selection)
         held = [*pods, *context]
         gates = self._ask(self._served(gate_needs(held)) if selection.replays else [])
@@ -280,8 +280,9 @@ class _Reading:
     def _replayed(self, pods: list[Pod], selection: Selection) -> list[Listed]:
         """Nodes, pods, what else these pods need and further kinds, side by side; then how schedulers are set up."""
         essential = self._ask([Need("Node")] if self._everybody else [Need("Node"), Need("Pod", fields=NOT_SUCCEEDED)])
-        also = self._served([Need(kind) for kind in selection.also])
-        others = self._ask(_whole(needs(pods, also) if selection.replays else frozenset()))
+        decided = [*self._served([Need(kind) for kind in selection.also]), *map(Need, selection.needless)]
+        wanted = needs(pods, decided) if selection.replays else ()
+        others = self._ask(_whole(_wanted(wanted, selection)))
         lists = [*([self._everybody] if self._everybody else []), *self._results(essential)]
         if self._forbidden:
             return lists
@@ -360,7 +361,11 @@ def _of_kind(lists: Iterable[Listed], kind: type[Item]) -> list[Item]:
     return [item for listed in lists if listed.kind.type is kind for item in cast("list[Item]", listed.objects)]
 
 
-def _whole(wanted: frozenset[Need]) -> list[Need]:
+def _wanted(needs: Iterable[Need], selection: Selection) -> list[Need]:
+    return [need for need in needs if need.kind not in selection.needless]
+
+
+def _whole(wanted: Sequence[Need]) -> list[Need]:
     """The lists in a fixed order; one of all objects of a kind makes those of some of them needless."""
     everywhere = {need.kind for need in wanted if need == Need(need.kind)}
     return sorted(need for need in wanted if need == Need(need.kind) or need.kind not in everywhere)

@@ -113,6 +113,11 @@ def needs(pods: Sequence[Pod], also: Iterable[Need] = ()) -> frozenset[Need]:
     return frozenset(wanted)
 
 
+def needless(pods: Sequence[Pod]) -> frozenset[str]:
+    """Return the kinds that placing these pods does not look at, of those that placing others may."""
+    return frozenset({"Event", *STORAGE, *DEVICES} - {need.kind for need in needs(pods)})
+
+
 def gate_needs(held: Iterable[KubernetesObject]) -> tuple[Need, ...]:
     """Return the lists that tell why pods and suspended Jobs are held back; none for those that nothing holds."""
     wanted: dict[Need, None] = {}

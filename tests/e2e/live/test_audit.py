@@ -24,11 +24,24 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.e2e
 
 READING = {"get", "list"}
+STORAGE = {
+    "persistentvolumeclaims",
+    "persistentvolumes",
+    "storageclasses",
+    "csinodes",
+    "csidrivers",
+    "csistoragecapacities",
+    "volumeattachments",
+}
+DEVICES = {"resourceclaims", "resourceslices", "deviceclasses", "resourceclaimtemplates"}
+NEEDLESS = {"events", *STORAGE, *DEVICES}
+APPS = "/apis/apps/v1/namespaces/default"
+POD_SPEC: Json = {"containers": [{"name": "c", "image": "i"}]}
 POD = {
     "apiVersion": "v1",
     "kind": "Pod",
     "metadata": {"name": "new"},
-    "spec": {"containers": [{"name": "c", "image": "i"}]},
+    "spec": POD_SPEC,
 }
 
 
@@ -61,6 +74,10 @@ def ours(audit_log: Path) -> list[Json]:
     return [
         event for event in seen if event.get("userAgent") == "kubectl-sched" and event["stage"] == "ResponseComplete"
     ]
+
+
+def listed(events: list[Json]) -> set[str]:
+    return {event["objectRef"]["resource"] for event in events if event["verb"] == "list"}
 
 
 def verbs(events: list[Json]) -> set[str]:
@@ -100,6 +117,73 @@ def test_a_what_if_only_reads(control_plane: ControlPlane, audit_log: Path, tmp_
     manifest.write_text(json.dumps(POD))
     seen = done_by(audit_log, "whatif", str(manifest), "--replicas", "3", "--drain", "n0", plane=control_plane)
     assert verbs(seen) == READING
+
+
+@pytest.mark.parametrize(
+    ("spec", "options", "left_out"),
+    [
+        ({}, (), NEEDLESS),
+        ({}, ("--find-nodes", "n0"), NEEDLESS),
+        ({}, ("--replace",), NEEDLESS),
+        ({"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]}, (), {"events", *DEVICES}),
+        ({"resourceClaims": [{"name": "gpu", "resourceClaimName": "gpu"}]}, (), {"events", *STORAGE}),
+        ({}, ("--with-pending",), set()),
+        ({}, ("--requeue-victims",), set()),
+        ({}, ("--drain", "n0"), set()),
+        ({}, ("--dry-run", "server"), set()),
+        ({}, ("--new-nodes",), set()),
+        ({}, ("deployment/web",), set()),
+    ],
+)
+def test_a_what_if_lists_what_the_pods_of_its_manifests_need(
+    control_plane: ControlPlane,
+    api: Api,
+    audit_log: Path,
+    tmp_path: Path,
+    spec: Json,
+    options: tuple[str, ...],
+    left_out: set[str],
+) -> None:
+    if not api.get(f"{APPS}/deployments")["items"]:
+        template = {"metadata": {"labels": {"app": "web"}}, "spec": POD_SPEC}
+        web = {"selector": {"matchLabels": {"app": "web"}}, "template": template}
+        api.create(f"{APPS}/deployments", {"metadata": {"name": "web"}, "spec": web})
+    manifest = tmp_path / "pod.json"
+    manifest.write_text(json.dumps({**POD, "spec": {**POD_SPEC, **spec}}))
+    seen = done_by(audit_log, "whatif", str(manifest), *options, plane=control_plane)
+    assert listed(seen) & NEEDLESS == NEEDLESS - left_out
+    assert {"pods", "nodes", "namespaces", "poddisruptionbudgets"} <= listed(seen)
+
+
+def test_a_manifest_whose_pods_in_the_cluster_have_claims_is_told_as_from_a_whole_snapshot(
+    control_plane: ControlPlane, api: Api, audit_log: Path, tmp_path: Path
+) -> None:
+    """Of a ReplicaSet the pods that wait keep their spec, whatever its template says by now."""
+    labels = {"app": "kept"}
+    replica_set = {
+        "apiVersion": "apps/v1",
+        "kind": "ReplicaSet",
+        "metadata": {"name": "kept"},
+        "spec": {
+            "replicas": 2,
+            "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels}, "spec": POD_SPEC},
+        },
+    }
+    owner = api.create(f"{APPS}/replicasets", replica_set)["metadata"]["uid"]
+    waits = pod("kept", "1", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "missing"}}])
+    of = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "kept", "uid": owner, "controller": True}
+    waits["metadata"]["ownerReferences"] = [of]
+    api.create(pods_of("default"), waits)
+    manifest, snapshot = tmp_path / "kept.json", tmp_path / "all.json"
+    manifest.write_text(json.dumps(replica_set))
+    command = ("whatif", str(manifest), "-o", "json")
+    seen = done_by(audit_log, *command, plane=control_plane)
+    assert listed(seen) >= NEEDLESS
+    assert program(control_plane, "snapshot", str(snapshot)).returncode == 0
+    live, replayed = program(control_plane, *command), program(control_plane, *command, "--from", str(snapshot))
+    assert 'persistentvolumeclaim \\"missing\\" not found' in live.stdout
+    assert json.loads(live.stdout)["placements"] == json.loads(replayed.stdout)["placements"]
 
 
 def test_watching_adds_watches_and_prints_each_answer_once(

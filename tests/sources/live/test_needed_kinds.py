@@ -20,6 +20,7 @@ from kubectl_sched.sources.live.needed_kinds import (
     Need,
     autoscaler_needs,
     local_queues,
+    needless,
     needs,
 )
 
@@ -81,6 +82,16 @@ def test_kinds_that_are_wanted_as_a_whole_are_not_wanted_by_name(also: tuple[str
     ]
     narrower = {need for need in needs(together) if need.kind not in also}
     assert needs(together, map(Need, also)) == narrower | set(map(Need, also))
+
+
+def test_what_pods_do_not_look_at_is_needless() -> None:
+    stored = pod(volumes=[{"name": "v", "ephemeral": {}}])
+    dynamic = pod(resourceClaims=[{"name": "gpu", "resourceClaimName": "c"}])
+    extended = pod(containers=[{"name": "c", "resources": {"requests": {"example.com/gpu": "1"}}}])
+    assert needless([pod()]) == {"Event", *STORAGE, *DEVICES}
+    assert needless([pod(), stored]) == {"Event", *DEVICES}
+    assert needless([dynamic]) == needless([extended]) == {"Event", *STORAGE}
+    assert needless([stored, dynamic]) == {"Event"}
 
 
 def test_every_kind_has_a_path() -> None:
