@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from kubectl_sched.cli.options import StateSource
     from kubectl_sched.cli.options.connection import ConnectionOptions
     from kubectl_sched.sources import Dump
+    from kubectl_sched.sources.live.endpoint import Endpoint
     from kubectl_sched.sources.pod_selection import Selection
 
 T = TypeVar("T")
@@ -68,9 +69,8 @@ def read_source(source: StateSource, connection: ConnectionOptions, selection: S
             dump = keep(read(source.from_, progress=report))
         return dump, within(selection, "default")
     from kubectl_sched.sources.live.cluster_reader import read_live
-    from kubectl_sched.sources.live.kubeconfig import resolve
 
-    endpoint = resolve(connection.connection)
+    endpoint = _endpoint(connection)
     selection = within(selection, endpoint.namespace)
     _keep_freed_memory()
     with progress() as report:
@@ -117,6 +117,15 @@ def default_namespace(source: StateSource, connection: ConnectionOptions) -> str
     """Return the namespace of what names none. Raises KubeconfigError where no cluster is configured."""
     if source.from_:
         return "default"
-    from kubectl_sched.sources.live.kubeconfig import resolve
+    return _endpoint(connection).namespace
 
-    return resolve(connection.connection).namespace
+
+def _endpoint(connection: ConnectionOptions) -> Endpoint:
+    """Return the cluster that is meant; where there is none, a dump may be, as not every command can read one."""
+    from kubectl_sched.sources.live.kubeconfig import resolve
+    from kubectl_sched.sources.live.live_errors import NoClusterError
+
+    try:
+        return resolve(connection.connection)
+    except NoClusterError as error:
+        raise NoClusterError(f"{error}, or a dump with --from") from None

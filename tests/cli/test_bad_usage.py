@@ -80,6 +80,33 @@ def kubectl_sched(
 
 
 @pytest.mark.parametrize(
+    ("command", "reads_dumps"),
+    [
+        (("explain", "web-0"), True),
+        (("whatif", "dump.json"), True),
+        (("capacity",), True),
+        (("bind", "pod", "web-0"), False),
+        (("bind", "--watch", "--yes", "--scheduler-name", "mine"), False),
+    ],
+)
+def test_without_a_cluster_only_commands_that_read_dumps_advise_one(
+    kubectl_sched: Callable[..., Answer],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    command: tuple[str, ...],
+    *,
+    reads_dumps: bool,
+) -> None:
+    for variable in ("KUBECONFIG", "KUBERNETES_SERVICE_HOST"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    answer = kubectl_sched(*command)
+    assert answer.code == 3
+    assert answer.err.startswith("error: no cluster is configured (looked at ")
+    assert answer.err.endswith(", or a dump with --from\n") is reads_dumps
+
+
+@pytest.mark.parametrize(
     ("arguments", "nodes"),
     [
         ("explain pod web-0", 1),

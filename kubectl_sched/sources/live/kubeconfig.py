@@ -15,7 +15,7 @@ from kubectl_sched.api.apimachinery.int64 import parse_int64
 from kubectl_sched.api.decoders import UNDECODABLE
 from kubectl_sched.sources.live.endpoint import Endpoint, Material, User, split_address
 from kubectl_sched.sources.live.impersonation import impersonation_headers
-from kubectl_sched.sources.live.live_errors import ClusterError, KubeconfigError
+from kubectl_sched.sources.live.live_errors import KubeconfigError, NoClusterError
 from kubectl_sched.sources.live.proxies import is_on_this_host
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def resolve(
 ) -> Endpoint:
     """The server and the user that kubectl would choose.
 
-    Raises KubeconfigError where what was asked for is not there, and ClusterError where there is no cluster at all.
+    Raises KubeconfigError where what was asked for is not there, and NoClusterError where there is no cluster at all.
     """
     variables = os.environ if environment is None else environment
     config = load(kubeconfig_paths(connection, variables), named=bool(connection.kubeconfig))
@@ -92,7 +92,7 @@ def resolve(
     own = _own_cluster(variables, service_account)
     if not cluster.get("server"):
         if own is None:
-            raise ClusterError(_nowhere(config, connection, variables))
+            raise NoClusterError(_nowhere(config, connection, variables))
         cluster = {**own.cluster, **cluster}
         user = {**own.user, **user}
     namespace = connection.namespace or context.get("namespace") or (own and own.namespace)
@@ -332,12 +332,11 @@ def _own_cluster(environment: Mapping[str, str], folder: Path) -> _OwnCluster | 
 def _nowhere(config: Kubeconfig, connection: Connection, environment: Mapping[str, str]) -> str:
     if config.files and not config.current_context and not connection.context:
         names = sorted(config.contexts)[:3]
-        choose = f"; choose one with --context ({', '.join(names)})" if names else ""
-        return f"the kubeconfig {', '.join(config.files)} has no current-context{choose}"
+        choose = f"choose one with --context ({', '.join(names)})" if names else "name a server with --server"
+        return f"the kubeconfig {', '.join(config.files)} has no current-context: {choose}"
     looked = ", ".join(kubeconfig_paths(connection, environment))
     return (
-        f"no cluster is configured (looked at {looked}): name a kubeconfig with --kubeconfig, a server with --server, "
-        "or a dump with --from"
+        f"no cluster is configured (looked at {looked}): name a kubeconfig with --kubeconfig or a server with --server"
     )
 
 

@@ -11,6 +11,10 @@ class ClusterError(SchedError):
     exit_code = 3
 
 
+class NoClusterError(ClusterError):
+    """Nothing says which cluster is meant; the sentence ends with what would, so that more can follow it."""
+
+
 class KubeconfigError(SchedError):
     """A kubeconfig, or a flag that refers to it, that makes no sense."""
 
