@@ -33,7 +33,7 @@ def capacity(
     from kubectl_sched.render.capacity_output import show_capacity
     from kubectl_sched.render.display import Display
 
-    dump, _ = read_whole(source, connection)
+    dump = read_whole(source, connection)
     question = Question(
         shapes=tuple(shape or ()), namespace=selection.namespace, profile=scheduler.profile, replay=scheduler.replay
     )

@@ -51,12 +51,12 @@ def explain_groups(
     interactive: bool,
 ) -> int:
     """Read, replay, print or explore, and return the exit code."""
-    from kubectl_sched.cli.state_source import read_whole
+    from kubectl_sched.cli.state_source import default_namespace, read_whole
     from kubectl_sched.queries.podgroups import PodGroupQuestion, explain_podgroups
 
     names = group_names(targets, pending=selection.pending)
-    dump, own = read_whole(source, connection)
-    namespace = own if selection.in_namespace == "" else selection.in_namespace
+    dump = read_whole(source, connection)
+    namespace = default_namespace(source, connection) if selection.in_namespace == "" else selection.in_namespace
     are_workloads = _word(targets[0]) in _WORKLOADS
     question = PodGroupQuestion(names=names, namespace=namespace, are_workloads=are_workloads, replay=replay)
     answer = explain_podgroups(question, dump)

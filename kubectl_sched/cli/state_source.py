@@ -100,8 +100,8 @@ def read_whole(
     connection: ConnectionOptions,
     also: Sequence[str] = (),
     needless: frozenset[str] = frozenset(),
-) -> tuple[Dump, str]:
-    """Return all that placing pods may look at, and the default namespace. Raises what `read_replayable` raises.
+) -> Dump:
+    """Return all that placing pods may look at. Raises what `read_replayable` raises.
 
     Of a running cluster the `needless` kinds are left out.
     """
@@ -110,18 +110,18 @@ def read_whole(
 
     kinds = tuple(kind for kind in dict.fromkeys((*EVERYTHING, *also)) if kind not in needless)
     dump, _ = read_replayable(source, connection, Selection(namespace=None, also=kinds, needless=needless))
-    return dump, default_namespace(source, connection)
+    return dump
 
 
 def default_namespace(source: StateSource, connection: ConnectionOptions) -> str:
-    """Return the namespace of what names none. Raises KubeconfigError where no cluster is configured."""
+    """Return the namespace of what names none. Raises NoClusterError where no cluster is configured."""
     if source.from_:
         return "default"
     return _endpoint(connection).namespace
 
 
 def _endpoint(connection: ConnectionOptions) -> Endpoint:
-    """Return the cluster that is meant; where there is none, a dump may be, as not every command can read one."""
+    """Return the cluster that is meant. Where there is none, --from is advised, which not every command has."""
     from kubectl_sched.sources.live.kubeconfig import resolve
     from kubectl_sched.sources.live.live_errors import NoClusterError
 

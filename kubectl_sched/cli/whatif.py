@@ -115,8 +115,8 @@ def _answer(
 ) -> Answer:
     """Place what is asked for; of a running cluster without the kinds that the pods of the manifests do not need.
 
-    Should pods that need them take part after all, such as those of a Deployment of the cluster that is paused, it is
-    read as a whole.
+    Pods that wait in the cluster already may take part and need more, such as those of a ReplicaSet whose template has
+    changed since: then the cluster is read as a whole.
     """
     from kubectl_sched.cli.state_source import keep, read_whole
     from kubectl_sched.queries.whatif import manifests_alone, pods_as_written, what_if
@@ -127,7 +127,7 @@ def _answer(
     left_out = needless(pods_as_written(manifests)) if manifests is not None else frozenset[str]()
     also = FOR_NEW_NODES if question.new_nodes is not None else ()
     while True:
-        dump, _ = read_whole(source, connection, also, left_out)
+        dump = read_whole(source, connection, also, left_out)
         with placing() as report:
             answer = keep(what_if(question, dump, server, report, manifests))
         if left_out <= needless(answer.result.simulated.different_pods):
@@ -154,15 +154,15 @@ def _make_room(
     display: options.PageableOutput,
     connection: ConnectionOptions,
 ) -> NoReturn:
-    from kubectl_sched.cli.state_source import read_whole
+    from kubectl_sched.cli.state_source import default_namespace, read_whole
     from kubectl_sched.queries.make_room import Question, make_room
     from kubectl_sched.render.display import Display
     from kubectl_sched.render.make_room_output import show_plan
 
-    dump, here = read_whole(source, connection)
+    dump = read_whole(source, connection)
     question = Question(
         target=target,
-        namespace=selection.namespace or here,
+        namespace=selection.namespace or default_namespace(source, connection),
         replicas=replicas,
         profile=scheduler.profile,
         replay=scheduler.replay,

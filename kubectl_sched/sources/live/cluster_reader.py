@@ -134,7 +134,7 @@ class _Reading:
         found = self._selected(selection)
         pods, context = _divided(found, selection)
         events = [*event_needs(pods), *_creations(selection), *_refusals(selection)]
-        said = self._ask(_wanted(events, selection) if selection.replays else [])
+        said = self._ask(_but_needless(events, selection) if selection.replays else [])
         instead = [] if pods or selection.named or self._everybody else self._of_another_kind(selection)
         held = [*pods, *context]
         gates = self._ask(self._served(gate_needs(held)) if selection.replays else [])
@@ -282,7 +282,7 @@ class _Reading:
         essential = self._ask([Need("Node")] if self._everybody else [Need("Node"), Need("Pod", fields=NOT_SUCCEEDED)])
         decided = [*self._served([Need(kind) for kind in selection.also]), *map(Need, selection.needless)]
         wanted = needs(pods, decided) if selection.replays else ()
-        others = self._ask(_whole(_wanted(wanted, selection)))
+        others = self._ask(_whole(_but_needless(wanted, selection)))
         lists = [*([self._everybody] if self._everybody else []), *self._results(essential)]
         if self._forbidden:
             return lists
@@ -361,8 +361,8 @@ def _of_kind(lists: Iterable[Listed], kind: type[Item]) -> list[Item]:
     return [item for listed in lists if listed.kind.type is kind for item in cast("list[Item]", listed.objects)]
 
 
-def _wanted(needs: Iterable[Need], selection: Selection) -> list[Need]:
-    return [need for need in needs if need.kind not in selection.needless]
+def _but_needless(wanted: Iterable[Need], selection: Selection) -> list[Need]:
+    return [need for need in wanted if need.kind not in selection.needless]
 
 
 def _whole(wanted: Sequence[Need]) -> list[Need]:
