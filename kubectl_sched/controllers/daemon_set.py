@@ -41,13 +41,7 @@ def daemon_pods(item: DaemonSet, nodes: Sequence[Node]) -> list[Pod]:
     """A pod for each node on which the DaemonSet runs, each bound to its node by affinity, in name order."""
     template = item.spec.template
     spec = with_daemon_tolerations(template.spec)
-    owner = OwnerReference(
-        api_version="apps/v1",
-        kind="DaemonSet",
-        name=item.name,
-        uid=item.metadata.uid or f"whatif/DaemonSet/{item.key}",
-        controller=True,
-    )
+    owner = as_owner(item)
 
     def made(node: Node) -> Pod:
         name = f"{item.name}-{node.name}"
@@ -62,6 +56,12 @@ def daemon_pods(item: DaemonSet, nodes: Sequence[Node]) -> list[Pod]:
         return Pod(metadata=metadata, spec=pinned(spec, node.name))
 
     return [made(node) for node in sorted(nodes, key=lambda node: node.name) if runs_on(spec, node)]
+
+
+def as_owner(item: DaemonSet) -> OwnerReference:
+    """Return what the DaemonSet's pods say of it."""
+    uid = item.metadata.uid or f"whatif/DaemonSet/{item.key}"
+    return OwnerReference(api_version="apps/v1", kind="DaemonSet", name=item.name, uid=uid, controller=True)
 
 
 def with_daemon_tolerations(spec: PodSpec) -> PodSpec:

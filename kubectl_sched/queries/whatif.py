@@ -15,7 +15,7 @@ from kubectl_sched.apiserver.namespace_admission import check_namespaces, plugin
 from kubectl_sched.apiserver.pod_admission import Admission
 from kubectl_sched.apiserver.refused_manifest import RefusedError
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
-from kubectl_sched.controllers.daemon_set import runs_on
+from kubectl_sched.controllers.daemon_set import as_owner, runs_on
 from kubectl_sched.controllers.ordered_ready import predecessors, sets_in_order
 from kubectl_sched.controllers.pod_creation import Making, Workload
 from kubectl_sched.controllers.workload_pods import replicas_of
@@ -81,11 +81,12 @@ class Answer(Record, frozen=True, kw_only=True):
 
 
 def manifests_alone(question: Question) -> Manifests | None:
-    """Read the manifests where nothing else names pods to place; None where pods of the cluster may be placed, too.
+    """Read the manifests where nothing else names pods to place; None where those of the cluster may come in, too.
 
     Raises SchedError for a manifest that would be refused.
     """
-    of_cluster = question.edits or question.with_pending or question.choices.requeue_victims or question.new_nodes
+    adds_nodes = question.find_nodes is not None or question.new_nodes is not None  # and pods of DaemonSets on them
+    of_cluster = question.edits or question.with_pending or question.choices.requeue_victims or adds_nodes
     if of_cluster or any(map(is_in_cluster, question.targets)):
         return None
     return read_manifests(question.targets, question.namespace, None)
@@ -94,7 +95,7 @@ def manifests_alone(question: Question) -> Manifests | None:
 def pods_as_written(manifests: Manifests) -> list[Pod]:
     """Return one pod of each workload, with the claims that it will have."""
     return [
-        Pod(metadata=item.metadata, spec=item.spec.template.spec)
+        Pod(metadata=replace(item.metadata, owner_references=(as_owner(item),)), spec=item.spec.template.spec)
         if isinstance(item, DaemonSet)
         else replicas_of(item, ()).pod(0)
         for item in manifests.items

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from kubectl_sched.api.apps import Deployment
 from kubectl_sched.api.decoders import UNDECODABLE
-from kubectl_sched.api.pod import is_gated
+from kubectl_sched.api.pod import Pod, is_gated
 from kubectl_sched.sources.discovery.scheduler_flags import runs_karpenter
 
 if TYPE_CHECKING:
@@ -18,13 +19,16 @@ if TYPE_CHECKING:
     from kubectl_sched.sources.dump.undecoded_values import Value
 
 
+_WITH_RARE_FIELDS = frozenset({Pod, Deployment})
+
+
 def note_rare_fields(objects: Sequence[KubernetesObject], read: Any) -> None:
     """Note who set pods' gates, and the environment of Karpenter.
 
     `read` is what the objects were decoded from: the JSON of a List of all of them, of an array, or of the one object,
     or the plain value of that.
     """
-    if any(is_gated(each) or runs_karpenter(each) for each in objects):
+    if any(type(each) in _WITH_RARE_FIELDS and (is_gated(each) or runs_karpenter(each)) for each in objects):
         for item, value in zip(objects, _values(read), strict=True):
             with suppress(*UNDECODABLE):  # the object was readable, and this is only said of it
                 _note(item, value)

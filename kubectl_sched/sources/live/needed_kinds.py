@@ -115,7 +115,8 @@ def needs(pods: Sequence[Pod], also: Iterable[Need] = ()) -> frozenset[Need]:
 
 def needless(pods: Sequence[Pod]) -> frozenset[str]:
     """Return the kinds that placing these pods does not look at, of those that placing others may."""
-    return frozenset({"Event", *STORAGE, *DEVICES} - {need.kind for need in needs(pods)})
+    workloads = () if any(pod.metadata.owner_references for pod in pods) else (*SELECTORS, *WORKLOADS)
+    return frozenset({"Event", *STORAGE, *DEVICES, *workloads} - {need.kind for need in needs(pods)})
 
 
 def gate_needs(held: Iterable[KubernetesObject]) -> tuple[Need, ...]:

@@ -34,7 +34,16 @@ STORAGE = {
     "volumeattachments",
 }
 DEVICES = {"resourceclaims", "resourceslices", "deviceclasses", "resourceclaimtemplates"}
-NEEDLESS = {"events", *STORAGE, *DEVICES}
+WORKLOADS = {
+    "replicationcontrollers",
+    "replicasets",
+    "statefulsets",
+    "deployments",
+    "daemonsets",
+    "jobs",
+    "cronjobs",
+}
+NEEDLESS = {"events", *STORAGE, *DEVICES, *WORKLOADS}
 APPS = "/apis/apps/v1/namespaces/default"
 POD_SPEC: Json = {"containers": [{"name": "c", "image": "i"}]}
 POD = {
@@ -123,10 +132,10 @@ def test_a_what_if_only_reads(control_plane: ControlPlane, audit_log: Path, tmp_
     ("spec", "options", "left_out"),
     [
         ({}, (), NEEDLESS),
-        ({}, ("--find-nodes", "n0"), NEEDLESS),
         ({}, ("--replace",), NEEDLESS),
-        ({"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]}, (), {"events", *DEVICES}),
-        ({"resourceClaims": [{"name": "gpu", "resourceClaimName": "gpu"}]}, (), {"events", *STORAGE}),
+        ({"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]}, (), NEEDLESS - STORAGE),
+        ({"resourceClaims": [{"name": "gpu", "resourceClaimName": "gpu"}]}, (), NEEDLESS - DEVICES),
+        ({}, ("--find-nodes", "n0"), set()),
         ({}, ("--with-pending",), set()),
         ({}, ("--requeue-victims",), set()),
         ({}, ("--drain", "n0"), set()),
@@ -153,6 +162,18 @@ def test_a_what_if_lists_what_the_pods_of_its_manifests_need(
     seen = done_by(audit_log, "whatif", str(manifest), *options, plane=control_plane)
     assert listed(seen) & NEEDLESS == NEEDLESS - left_out
     assert {"pods", "nodes", "namespaces", "poddisruptionbudgets"} <= listed(seen)
+
+
+@pytest.mark.parametrize("kind", ["Deployment", "DaemonSet"])
+def test_a_what_if_of_a_workload_lists_the_workloads(
+    control_plane: ControlPlane, audit_log: Path, tmp_path: Path, kind: str
+) -> None:
+    template = {"metadata": {"labels": {"app": "new"}}, "spec": POD_SPEC}
+    spec = {"selector": {"matchLabels": {"app": "new"}}, "template": template}
+    manifest = tmp_path / "workload.json"
+    manifest.write_text(json.dumps({"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": "new"}, "spec": spec}))
+    seen = done_by(audit_log, "whatif", str(manifest), plane=control_plane)
+    assert listed(seen) & NEEDLESS == WORKLOADS
 
 
 def test_a_manifest_whose_pods_in_the_cluster_have_claims_is_told_as_from_a_whole_snapshot(

@@ -17,6 +17,7 @@ from kubectl_sched.sources.live.needed_kinds import (
     GROUPS,
     SELECTORS,
     STORAGE,
+    WORKLOADS,
     Need,
     autoscaler_needs,
     local_queues,
@@ -88,10 +89,13 @@ def test_what_pods_do_not_look_at_is_needless() -> None:
     stored = pod(volumes=[{"name": "v", "ephemeral": {}}])
     dynamic = pod(resourceClaims=[{"name": "gpu", "resourceClaimName": "c"}])
     extended = pod(containers=[{"name": "c", "resources": {"requests": {"example.com/gpu": "1"}}}])
-    assert needless([pod()]) == {"Event", *STORAGE, *DEVICES}
-    assert needless([pod(), stored]) == {"Event", *DEVICES}
-    assert needless([dynamic]) == needless([extended]) == {"Event", *STORAGE}
-    assert needless([stored, dynamic]) == {"Event"}
+    owned = pod({"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-1", "controller": True})
+    workloads = {*SELECTORS, *WORKLOADS} - {"Service"}
+    assert needless([pod()]) == {"Event", *STORAGE, *DEVICES, *workloads}
+    assert needless([pod(), stored]) == {"Event", *DEVICES, *workloads}
+    assert needless([dynamic]) == needless([extended]) == {"Event", *STORAGE, *workloads}
+    assert needless([stored, dynamic]) == {"Event", *workloads}
+    assert needless([pod(), owned]) == {"Event", *STORAGE, *DEVICES}
 
 
 def test_every_kind_has_a_path() -> None:
