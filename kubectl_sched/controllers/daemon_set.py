@@ -16,8 +16,9 @@ from kubectl_sched.api.affinity import (
 )
 from kubectl_sched.api.component_helpers.node_affinity import METADATA_NAME, RequiredNodeAffinity
 from kubectl_sched.api.component_helpers.taints import find_untolerated_taint
-from kubectl_sched.api.meta import ObjectMeta, OwnerReference
+from kubectl_sched.api.meta import ObjectMeta
 from kubectl_sched.api.pod import Pod
+from kubectl_sched.controllers.controller_reference import controller_reference
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +42,7 @@ def daemon_pods(item: DaemonSet, nodes: Sequence[Node]) -> list[Pod]:
     """A pod for each node on which the DaemonSet runs, each bound to its node by affinity, in name order."""
     template = item.spec.template
     spec = with_daemon_tolerations(template.spec)
-    owner = as_owner(item)
+    owner = controller_reference(item, "apps/v1")
 
     def made(node: Node) -> Pod:
         name = f"{item.name}-{node.name}"
@@ -56,12 +57,6 @@ def daemon_pods(item: DaemonSet, nodes: Sequence[Node]) -> list[Pod]:
         return Pod(metadata=metadata, spec=pinned(spec, node.name))
 
     return [made(node) for node in sorted(nodes, key=lambda node: node.name) if runs_on(spec, node)]
-
-
-def as_owner(item: DaemonSet) -> OwnerReference:
-    """Return what the DaemonSet's pods say of it."""
-    uid = item.metadata.uid or f"whatif/DaemonSet/{item.key}"
-    return OwnerReference(api_version="apps/v1", kind="DaemonSet", name=item.name, uid=uid, controller=True)
 
 
 def with_daemon_tolerations(spec: PodSpec) -> PodSpec:

@@ -17,6 +17,7 @@ from kubectl_sched.api.apps import CronJob, DaemonSet, Deployment, Job, ReplicaS
 from kubectl_sched.api.meta import LabelSelector, ObjectMeta, OwnerReference
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.api.pod_volumes import PersistentVolumeClaimVolumeSource, Volume
+from kubectl_sched.controllers.controller_reference import controller_reference
 from kubectl_sched.controllers.daemon_set import daemon_pods
 from kubectl_sched.errors import SchedError
 from kubectl_sched.record import Record
@@ -80,8 +81,8 @@ def _of_replicated(item: KubernetesObject) -> Replicas:
     if isinstance(item, StatefulSet):
         return _of_stateful_set(item)
     if isinstance(item, ReplicaSet | ReplicationController) and item.spec.template is not None:
-        version = _APPS if isinstance(item, ReplicaSet) else _CORE
-        return _replicas(item, _count(item.spec.replicas), item.spec.template, _owner_of(item, version), {}, item)
+        owner = controller_reference(item, _APPS if isinstance(item, ReplicaSet) else _CORE)
+        return _replicas(item, _count(item.spec.replicas), item.spec.template, owner, {}, item)
     raise SchedError(f"{type(item).__name__} {item.key} has no template to make pods from")
 
 
@@ -103,7 +104,9 @@ def _of_deployment(item: Deployment, replica_set: ReplicaSet) -> Replicas:
     spec = item.spec
     labels = {**replica_set.spec.template.metadata.labels, **replica_set.metadata.labels}
     extra = {TEMPLATE_HASH: labels[TEMPLATE_HASH]} if TEMPLATE_HASH in labels else {}
-    return _replicas(item, _count(spec.replicas), spec.template, _owner_of(replica_set, _APPS), extra, replica_set)
+    return _replicas(
+        item, _count(spec.replicas), spec.template, controller_reference(replica_set, _APPS), extra, replica_set
+    )
 
 
 def replica_set_of(item: Deployment, template_hash: str) -> ReplicaSet:
@@ -117,18 +120,13 @@ def replica_set_of(item: Deployment, template_hash: str) -> ReplicaSet:
             namespace=item.namespace,
             uid=f"whatif/ReplicaSet/{item.key}",
             labels=extra,
-            owner_references=(_owner_of(item, _APPS),),
+            owner_references=(controller_reference(item, _APPS),),
         ),
         spec=structs.replace(
             ReplicaSet().spec,
             selector=structs.replace(selector, match_labels={**selector.match_labels, **extra}),
         ),
     )
-
-
-def _uid(name: str) -> str:
-    """Some uid that is also a label value, as Jobs want it."""
-    return f"whatif-{crc32(name.encode()):08x}"
 
 
 def hash_of(template: PodTemplateSpec) -> str:
@@ -171,20 +169,10 @@ def _pod(item: KubernetesObject, name: str, template: PodTemplateSpec, labels: L
     return Pod(metadata=metadata, spec=template.spec)
 
 
-def _owner_of(item: KubernetesObject, api_version: str) -> OwnerReference:
-    return OwnerReference(
-        api_version=api_version,
-        kind=type(item).__name__,
-        name=item.name,
-        uid=item.metadata.uid or _uid(f"{type(item).__name__}/{item.key}"),
-        controller=True,
-    )
-
-
 def _of_stateful_set(item: StatefulSet) -> Replicas:
     spec, template = item.spec, item.spec.template
     start = spec.ordinals.start if spec.ordinals is not None else 0
-    owner = _owner_of(item, _APPS)
+    owner = controller_reference(item, _APPS)
     templates = spec.volume_claim_templates
 
     def make(index: int) -> Pod:
@@ -220,7 +208,7 @@ def _of_stateful_set(item: StatefulSet) -> Replicas:
 def _of_job(item: Job, owner_text: str) -> Replicas:
     """So many pods as run at once; an indexed one gives each its number as a label."""
     spec = item.spec
-    owner = _owner_of(item, _BATCH)
+    owner = controller_reference(item, _BATCH)
     indexed = spec.completion_mode == "Indexed"
 
     def make(index: int) -> Pod:

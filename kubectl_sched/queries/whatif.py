@@ -15,7 +15,8 @@ from kubectl_sched.apiserver.namespace_admission import check_namespaces, plugin
 from kubectl_sched.apiserver.pod_admission import Admission
 from kubectl_sched.apiserver.refused_manifest import RefusedError
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
-from kubectl_sched.controllers.daemon_set import as_owner, runs_on
+from kubectl_sched.controllers.controller_reference import controller_reference
+from kubectl_sched.controllers.daemon_set import runs_on
 from kubectl_sched.controllers.ordered_ready import predecessors, sets_in_order
 from kubectl_sched.controllers.pod_creation import Making, Workload
 from kubectl_sched.controllers.workload_pods import replicas_of
@@ -94,12 +95,13 @@ def manifests_alone(question: Question) -> Manifests | None:
 
 def pods_as_written(manifests: Manifests) -> list[Pod]:
     """Return one pod of each workload, with the claims that it will have."""
-    return [
-        Pod(metadata=replace(item.metadata, owner_references=(as_owner(item),)), spec=item.spec.template.spec)
-        if isinstance(item, DaemonSet)
-        else replicas_of(item, ()).pod(0)
-        for item in manifests.items
-    ]
+    return [_daemon(item) if isinstance(item, DaemonSet) else replicas_of(item, ()).pod(0) for item in manifests.items]
+
+
+def _daemon(item: DaemonSet) -> Pod:
+    """Return its pod for whatever node."""
+    owner = controller_reference(item, "apps/v1")
+    return Pod(metadata=replace(item.metadata, owner_references=(owner,)), spec=item.spec.template.spec)
 
 
 def what_if(

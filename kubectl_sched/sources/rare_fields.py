@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.sources.dump.undecoded_values import Value
 
-
 _WITH_RARE_FIELDS = frozenset({Pod, Deployment})
+"""The only kinds of which anything is noted."""
 
 
 def note_rare_fields(objects: Sequence[KubernetesObject], read: Any) -> None:

@@ -114,7 +114,10 @@ def needs(pods: Sequence[Pod], also: Iterable[Need] = ()) -> frozenset[Need]:
 
 
 def needless(pods: Sequence[Pod]) -> frozenset[str]:
-    """Return the kinds that placing these pods does not look at, of those that placing others may."""
+    """Return the kinds that placing these pods does not look at, of those that placing others may.
+
+    Pods that have an owner depend on what the cluster has of it already: its selector, its template, its other pods.
+    """
     workloads = () if any(pod.metadata.owner_references for pod in pods) else (*SELECTORS, *WORKLOADS)
     return frozenset({"Event", *STORAGE, *DEVICES, *workloads} - {need.kind for need in needs(pods)})
 

@@ -176,6 +176,27 @@ def test_a_what_if_of_a_workload_lists_the_workloads(
     assert listed(seen) & NEEDLESS == WORKLOADS
 
 
+def test_a_pod_that_nobody_owns_is_spread_by_its_service_as_from_a_whole_snapshot(
+    control_plane: ControlPlane, api: Api, tmp_path: Path
+) -> None:
+    labels = {"app": "spread"}
+    port = {"selector": labels, "ports": [{"port": 80}]}
+    api.create(pods_of("default", "services"), {"metadata": {"name": "spread"}, "spec": port})
+    for number in range(2, 7):
+        for copy in "ab":
+            there = pod(f"spread-{number}{copy}", "1m", nodeName=f"n{number}")
+            there["metadata"]["labels"] = labels
+            api.create(pods_of("default"), there)
+    manifest, snapshot = tmp_path / "pod.json", tmp_path / "all.json"
+    manifest.write_text(json.dumps({**POD, "metadata": {"name": "new", "labels": labels}}))
+    command = ("whatif", str(manifest), "--replicas", "3", "-o", "json")
+    assert program(control_plane, "snapshot", str(snapshot)).returncode == 0
+    live, replayed = program(control_plane, *command), program(control_plane, *command, "--from", str(snapshot))
+    placements = json.loads(live.stdout)["placements"]
+    assert placements == json.loads(replayed.stdout)["placements"]
+    assert {each["node"] for each in placements} == {"n0", "n1"}
+
+
 def test_a_manifest_whose_pods_in_the_cluster_have_claims_is_told_as_from_a_whole_snapshot(
     control_plane: ControlPlane, api: Api, audit_log: Path, tmp_path: Path
 ) -> None:
