@@ -1,4 +1,4 @@
-"""What pods say of the workload that makes them (apimachinery, pkg/apis/meta/v1/controller_ref.go)."""
+"""The reference by which a pod names the workload that makes it (apimachinery, pkg/apis/meta/v1/controller_ref.go)."""
 
 from __future__ import annotations
 
