@@ -9,6 +9,7 @@ import os
 import pkgutil
 import resource
 import socket
+import ssl
 import subprocess
 import sys
 import warnings
@@ -138,7 +139,6 @@ def confined() -> Iterator[None]:
     """Nothing here starts a program, reaches a host, asks the machine for its certificates, or ends the process."""
     from kubectl_sched.cli import app, lazy_commands
     from kubectl_sched.sources.live import exec_plugin
-    from kubectl_sched.sources.live.tls import FinishedContext
 
     changes: list[tuple[Any, str, Any]] = [
         (os, "_exit", _exit),
@@ -151,7 +151,7 @@ def confined() -> Iterator[None]:
         (socket.socket, "connect", _refused),
         (socket.socket, "connect_ex", _refused),
         (socket, "getaddrinfo", _looked_up),
-        (FinishedContext, "load_default_certs", lambda *_: None),
+        (ssl.SSLContext, "load_default_certs", lambda *_: None),
         (sys, "argv", sys.argv[:]),
         (gc, "freeze", lambda: None),  # the next case's garbage collection would not find what this one leaves
         (app, "command", cache(lazy_commands.command)),  # to build a command anew takes longer than most cases

@@ -8,31 +8,32 @@ from __future__ import annotations
 
 import os
 import random
+import ssl
 import threading
 from http import HTTPStatus
-from typing import TYPE_CHECKING, NamedTuple
+from http.client import HTTPException
+from typing import TYPE_CHECKING
 from urllib.parse import urlencode
-
-import urllib3
-from urllib3.exceptions import (
-    HTTPError,
-    LocationParseError,
-    NameResolutionError,
-    NewConnectionError,
-    ReadTimeoutError,
-)
 
 from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.sources.live.answer_body import body_pieces
-from kubectl_sched.sources.live.connection_pools import Connections
+from kubectl_sched.sources.live.connection_pools import JSON, Connections, Request
 from kubectl_sched.sources.live.credentials import Credentials
-from kubectl_sched.sources.live.live_errors import ClusterError, KubeconfigError, LostResponseError, ResponseError
+from kubectl_sched.sources.live.live_errors import (
+    ClusterError,
+    KubeconfigError,
+    LostResponseError,
+    ResponseError,
+    UnconnectedError,
+)
 from kubectl_sched.sources.live.request_deadline import SILENT_SECONDS, Deadline, tell_waiting, told_if_slow
-from kubectl_sched.sources.live.server_refusals import BUSY, Answer, os_reason, plain, refusal, server_name, unreachable
+from kubectl_sched.sources.live.server_refusals import BUSY, Answer, plain, refusal, server_name
+from kubectl_sched.sources.live.tls import certified_name, distrust, may_pass_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from kubectl_sched.sources.live.connection_pools import Response
     from kubectl_sched.sources.live.credentials import Shown
     from kubectl_sched.sources.live.endpoint import Endpoint
 
@@ -43,8 +44,6 @@ SILENCE_SECONDS = 120.0
 ATTEMPTS = 5
 LONGEST_WAIT_SECONDS = 30.0
 _NO_HEADER = pattern(r"[\x00-\x08\x0a-\x1f\x7f]")
-
-JSON = "application/json"
 
 
 class _BrokenError(Exception):
@@ -57,16 +56,6 @@ class _UnsentError(_BrokenError):
 
 class _TooSlowError(ClusterError):
     """No complete answer in time, whatever the server did."""
-
-
-class _Request(NamedTuple):
-    """One request, ready to be sent as often as need be."""
-
-    url: str
-    method: str = "GET"
-    body: bytes | None = None
-    content: str = ""
-    accept: str = JSON
 
 
 class Server:
@@ -103,7 +92,7 @@ class Server:
         What can be done without may be asked for once only, and for so many seconds. Raises ResponseError for any other
         answer, ClusterError where there is none.
         """
-        request = _Request(self._url(path, query), accept=accept)
+        request = Request(_with(path, query), accept=accept)
         deadline = Deadline(only_seconds or self.endpoint.timeout)
         attempts = self._attempts if only_seconds is None else 1
         renewed = False
@@ -128,41 +117,32 @@ class Server:
             elif answer.status not in BUSY or attempt >= attempts or not self._pause_for(answer, attempt, deadline):
                 raise refusal(self.endpoint, answer, shown, attempt)
 
-    def stream(self, path: str, query: Mapping[str, str]) -> urllib3.BaseHTTPResponse:
+    def stream(self, path: str, query: Mapping[str, str]) -> Response:
         """A 200 whose body comes as long as the server has something to say; whoever asks reads it and closes it.
 
         It is not tried again. Raises ResponseError for any other answer, ClusterError where there is none.
         """
-        url = self._url(path, query)
+        request = Request(_with(path, query))
         shown = self._credentials.shown()
         self._go_on()
         try:
-            response = self._opened(url, shown)
+            response = self._sent(request, shown, self.endpoint.timeout or CONNECT_SECONDS, SILENCE_SECONDS)
             if response.status == HTTPStatus.OK:
                 return response
-            answer = Answer(response.status, response.headers, b"".join(body_pieces(response)))
-            response.release_conn()
-        except HTTPError as error:
+            answer = Answer.of(response, b"".join(body_pieces(response)))
+            response.release()
+        except (UnconnectedError, OSError, HTTPException) as error:
             failure = self._failure(error, Deadline(None))
             text = f"{self._name}: the connection broke ({failure})" if isinstance(failure, _BrokenError) else failure
             raise ClusterError(str(text)) from None
-        except OSError as error:
-            raise ClusterError(f"{self._name}: the connection broke ({os_reason(error)})") from None
         if answer.status == HTTPStatus.UNAUTHORIZED and self._credentials.renewable:
             self._credentials.shown(refused=shown)
         raise refusal(self.endpoint, answer, shown, 1)
 
-    def _opened(self, url: str, shown: Shown) -> urllib3.BaseHTTPResponse:
-        """The head of the answer to a GET."""
-        return self._connections.of(shown).request(
-            "GET",
-            url,
-            headers=self._headers(shown),
-            timeout=urllib3.Timeout(connect=self.endpoint.timeout or CONNECT_SECONDS, read=SILENCE_SECONDS),
-            retries=False,
-            redirect=False,
-            preload_content=False,
-        )
+    def _sent(self, request: Request, shown: Shown, connect_seconds: float, silence_seconds: float) -> Response:
+        """The head of the answer."""
+        headers = self._headers(request, shown)
+        return self._connections.take(shown, connect_seconds).ask(request, headers, silence_seconds)
 
     def write(
         self,
@@ -181,7 +161,7 @@ class Server:
         ResponseError for a refusal, LostResponseError where it is not known what the server did, ClusterError where
         nothing was sent.
         """
-        request = _Request(self._url(path, query), method, body, content)
+        request = Request(_with(path, query), method, body, content)
         deadline = Deadline(self.endpoint.timeout)
         renewed = lost = False
         attempt = 0
@@ -215,9 +195,6 @@ class Server:
                     refused.after_lost = lost
                 raise refused
 
-    def _url(self, path: str, query: Mapping[str, str] | None) -> str:
-        return f"{self.endpoint.server}{path}{f'?{urlencode(query)}' if query else ''}"
-
     def _gave_up(self, why: str, *, lost: bool) -> ClusterError:
         if not lost:
             return ClusterError(f"{self._name}: {why}")
@@ -229,7 +206,7 @@ class Server:
 
     def _pause_for(self, answer: Answer, attempt: int, deadline: Deadline) -> bool:
         """Pause as long as a busy server asks for."""
-        return self._pause(_asked_for(answer.headers) or _backoff(attempt), deadline, f"answers {answer.status}")
+        return self._pause(answer.seconds_asked_for or _backoff(attempt), deadline, f"answers {answer.status}")
 
     def _pause(self, seconds: float, deadline: Deadline, why: str) -> bool:
         """Wait before another try; False if the request has no time for one."""
@@ -249,12 +226,11 @@ class Server:
         if self._stopped.is_set():
             raise ClusterError(f"{self._name}: interrupted")
 
-    def _ask(self, request: _Request, shown: Shown, tell: Callable[[bytes], None], deadline: Deadline) -> Answer:
+    def _ask(self, request: Request, shown: Shown, tell: Callable[[bytes], None], deadline: Deadline) -> Answer:
         self._go_on()
         left = deadline.left
         if left == 0:
             raise _TooSlowError(self._too_slow(deadline))
-        timeout = urllib3.Timeout(connect=left or CONNECT_SECONDS, read=left or SILENCE_SECONDS)
         try:
             with told_if_slow(self._name) as wait:
 
@@ -263,34 +239,20 @@ class Server:
                     wait.heard()
                     tell(part)
 
-                response = self._connections.of(shown).request(
-                    request.method,
-                    request.url,
-                    body=request.body,
-                    headers=self._headers(shown, request.content, request.accept),
-                    timeout=timeout,
-                    retries=False,
-                    redirect=False,
-                    preload_content=False,
-                )
+                response = self._sent(request, shown, left or CONNECT_SECONDS, left or SILENCE_SECONDS)
                 body = _whole_body(response, deadline, told)
-        except TimeoutError:
-            raise _TooSlowError(self._too_slow(deadline)) from None
-        except HTTPError as error:
+        except (UnconnectedError, OSError, HTTPException) as error:
             raise self._failure(error, deadline) from None
-        except OSError as error:
-            raise _BrokenError(os_reason(error)) from None
-        return Answer(response.status, response.headers, body)
+        return Answer.of(response, body)
 
-    def _headers(self, shown: Shown, content: str = "", accept: str = JSON) -> urllib3.HTTPHeaderDict:
-        headers = urllib3.HTTPHeaderDict({"Accept": accept, "User-Agent": "kubectl-sched"})
-        if content:
-            headers["Content-Type"] = content
+    def _headers(self, request: Request, shown: Shown) -> list[tuple[str, str]]:
+        headers = [("Accept", request.accept), ("User-Agent", "kubectl-sched")]
+        if request.content:
+            headers.append(("Content-Type", request.content))
         if self.endpoint.compression:
-            headers["Accept-Encoding"] = "gzip"
+            headers.append(("Accept-Encoding", "gzip"))
         who = (("Authorization", shown.authorization),) if shown.authorization else ()
-        for name, value in (*who, *self.endpoint.user.impersonation):
-            headers.add(name, _header(name, value))
+        headers += [(name, _header(name, value)) for name, value in (*who, *self.endpoint.user.impersonation)]
         return headers
 
     def _too_slow(self, deadline: Deadline) -> str:
@@ -299,20 +261,23 @@ class Server:
             return f"{self._name}: no complete answer within {limit:g} s (--request-timeout gives it more)"
         return f"{self._name}: it has said nothing for {SILENCE_SECONDS:g} s"
 
-    def _failure(self, error: HTTPError, deadline: Deadline) -> Exception:
+    def _failure(self, error: Exception, deadline: Deadline) -> Exception:
         """Return a _BrokenError if another try is worth it, else a sentence."""
-        if isinstance(error, ReadTimeoutError):
+        if isinstance(error, TimeoutError):
             return _TooSlowError(self._too_slow(deadline))
-        if isinstance(error, LocationParseError):
-            return ClusterError(f"{self._name}: {plain(error)}")
-        said = unreachable(self.endpoint, error)
-        if said and isinstance(error, NewConnectionError) and not isinstance(error, NameResolutionError):
-            return _UnsentError(said)
-        return ClusterError(f"{self._name}: {said}") if said else _BrokenError(plain(error))
+        if isinstance(error, UnconnectedError):
+            return _UnsentError(str(error)) if error.may_come else ClusterError(f"{self._name}: {error}")
+        if isinstance(error, ssl.SSLError) and not may_pass_by(error):
+            return ClusterError(f"{self._name}: {distrust(error, certified_name(self.endpoint))}")
+        return _BrokenError(plain(error))
+
+
+def _with(path: str, query: Mapping[str, str] | None) -> str:
+    return f"{path}?{urlencode(query)}" if query else path
 
 
 def _header(name: str, value: str) -> str:
-    """The value in UTF-8, as Go sends it, in the characters that urllib3 makes bytes of. Nothing secret is shown."""
+    """The value in UTF-8, as Go sends it, in the characters that http.client makes bytes of; nothing is shown."""
     if _NO_HEADER.search(value) is not None:
         raise KubeconfigError(
             f"the header {name} cannot be sent, as what the kubeconfig, its plugin or a flag gives for it holds a line "
@@ -321,18 +286,18 @@ def _header(name: str, value: str) -> str:
     return value.encode(errors="surrogateescape").decode("latin-1")
 
 
-def _whole_body(response: urllib3.BaseHTTPResponse, deadline: Deadline, tell: Callable[[bytes], None]) -> bytes:
+def _whole_body(response: Response, deadline: Deadline, tell: Callable[[bytes], None]) -> bytes:
     """The body; the connection serves again once it is whole."""
     try:
         body = b"".join(_pieces(response, deadline, tell))
     except BaseException:
         response.close()
         raise
-    response.release_conn()
+    response.release()
     return body
 
 
-def _pieces(response: urllib3.BaseHTTPResponse, deadline: Deadline, tell: Callable[[bytes], None]) -> Iterator[bytes]:
+def _pieces(response: Response, deadline: Deadline, tell: Callable[[bytes], None]) -> Iterator[bytes]:
     _bound_silence(response, deadline)
     # A deadline is looked at whenever anything comes; without one, only whole pieces are taken.
     for part in body_pieces(response, as_they_come=deadline.seconds is not None):
@@ -343,19 +308,12 @@ def _pieces(response: urllib3.BaseHTTPResponse, deadline: Deadline, tell: Callab
         _bound_silence(response, deadline)
 
 
-def _bound_silence(response: urllib3.BaseHTTPResponse, deadline: Deadline) -> None:
+def _bound_silence(response: Response, deadline: Deadline) -> None:
     """A server that falls silent within its answer has only the time that is left."""
-    sock = getattr(response.connection, "sock", None)
-    if sock is not None and deadline.left:
-        sock.settimeout(deadline.left)
+    if deadline.left:
+        response.bound_silence(deadline.left)
 
 
 def _backoff(attempt: int) -> float:
     """Seconds: about 0.25, 0.5, 1, 2, scattered so that threads do not come back all at once."""
     return 0.25 * (1 << (attempt - 1)) * random.uniform(0.8, 1.2)  # noqa: S311 - nothing is secret about it
-
-
-def _asked_for(headers: Mapping[str, str]) -> float | None:
-    """The seconds of Retry-After."""
-    text = headers.get("Retry-After", "")
-    return float(text) if text.isascii() and text.isdigit() else None

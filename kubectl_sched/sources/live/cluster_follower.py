@@ -18,9 +18,8 @@ from kubectl_sched.sources.live.live_errors import ClusterError, ResponseError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import urllib3
-
     from kubectl_sched.sources.dump.dump import Dump
+    from kubectl_sched.sources.live.connection_pools import Response
     from kubectl_sched.sources.live.endpoint import Endpoint
     from kubectl_sched.sources.pod_selection import Selection
 
@@ -82,7 +81,7 @@ class _Bell:
         """Not where watching is not allowed."""
 
         self._closed = threading.Event()
-        self._response: urllib3.BaseHTTPResponse | None = None
+        self._response: Response | None = None
         self._query = {"watch": "true", "resourceVersion": version, "timeoutSeconds": str(round(LONGEST_SECONDS))}
         self._path = list_paths(BY_NAME[kind])[0]
         threading.Thread(target=self._listen, args=(server,), name=f"bell-{kind}", daemon=True).start()
@@ -91,7 +90,7 @@ class _Bell:
         try:
             with closing(server.stream(self._path, self._query)) as response:
                 self._response = response
-                if not self._closed.is_set() and response.read1(1, decode_content=False):
+                if not self._closed.is_set() and response.read1(1):
                     self.rang.set()
         except ResponseError as error:
             self.listens = False

@@ -1,75 +1,313 @@
-"""Pools of connections to one server: through its proxy, with its trust, showing one certificate each."""
+"""Connections to one server: through its proxy, with its trust, and each for one request after another.
+
+They are http.client's own: a library of pools takes as long to import as a thousand nodes to read.
+"""
 
 from __future__ import annotations
 
+import selectors
+import socket
+import ssl
 import threading
-from typing import TYPE_CHECKING, Any
-
-import urllib3
-from urllib3.exceptions import InsecureRequestWarning
+import weakref
+from base64 import b64encode
+from contextlib import suppress
+from http.client import HTTPConnection, HTTPException, HTTPResponse
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from urllib.parse import quote, unquote
 
 from kubectl_sched.sources.live.endpoint import split_address
-from kubectl_sched.sources.live.live_errors import KubeconfigError
+from kubectl_sched.sources.live.live_errors import KubeconfigError, UnconnectedError
 from kubectl_sched.sources.live.proxies import proxy_from_environment
-from kubectl_sched.sources.live.tls import ssl_context
+from kubectl_sched.sources.live.server_refusals import plain
+from kubectl_sched.sources.live.tls import certified_name, ssl_context
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+    from urllib.parse import SplitResult
 
     from kubectl_sched.sources.live.credentials import Shown
     from kubectl_sched.sources.live.endpoint import Endpoint
 
-_MOST = 128
-"""Connections that are kept; bind --watch writes from about as many threads."""
+JSON = "application/json"
+
+_PORTS = {"http": 80, "https": 443, "socks5": 1080, "socks5h": 1080}
+_UNQUOTED = "/?:@!$&'()*+,;=~%"
+"""The characters of a request's target that stand as they are, besides letters and digits."""
+
+
+class Request(NamedTuple):
+    """One request, ready to be sent as often as need be."""
+
+    path: str
+    method: str = "GET"
+    body: bytes | None = None
+    content: str = ""
+    accept: str = JSON
+
+
+class Response(HTTPResponse):
+    """An answer whose head has come. Its connection ends with it, unless it is released."""
+
+    def __init__(self, sock: socket.socket, *args: Any, **more: Any) -> None:
+        super().__init__(sock, *args, **more)
+        self._socket = sock
+        self.connection: Connection | None = None
+
+    def bound_silence(self, seconds: float) -> None:
+        """Let a read wait for so long at the most."""
+        self._socket.settimeout(seconds)
+
+    def shutdown(self) -> None:
+        """End a read that waits in another thread."""
+        self._socket.shutdown(socket.SHUT_RD)
+
+    def release(self) -> None:
+        """Let the connection serve again: the whole body has been read."""
+        connection, self.connection = self.connection, None
+        self.close()
+        if connection is not None:
+            connection.give_back()
+
+    def close(self) -> None:
+        """End the reading."""
+        connection, self.connection = self.connection, None
+        super().close()
+        if connection is not None:
+            connection.close()
 
 
 class Connections:
-    """The pools of one endpoint, each made when it is first needed, by whatever thread."""
+    """The connections to one endpoint, made as they are needed, by whatever thread."""
 
     def __init__(self, endpoint: Endpoint, environment: Mapping[str, str]) -> None:
         self._endpoint = endpoint
         self._environment = environment
-        self._pools: dict[Shown, urllib3.PoolManager] = {}
+        self._pools: dict[Shown, _Pool] = {}
         self._lock = threading.Lock()
+        weakref.finalize(self, _close, self._pools)
 
-    def of(self, shown: Shown) -> urllib3.PoolManager:
-        """Connections that show this certificate; another one needs others."""
+    def take(self, shown: Shown, seconds: float) -> Connection:
+        """Return an open connection that shows this certificate, within so many seconds; nothing is under way on it.
+
+        Raises UnconnectedError, KubeconfigError for a certificate or a proxy that makes no sense, ssl.SSLError where
+        one side does not trust the other, and TimeoutError or another OSError where the server does not go on.
+        """
         with self._lock:
             if shown not in self._pools:
-                self._pools[shown] = self._new(shown)
-            return self._pools[shown]
-
-    def _new(self, shown: Shown) -> urllib3.PoolManager:
-        options: dict[str, Any] = {"maxsize": _MOST}
-        if self._endpoint.server.startswith("https:"):
-            options["ssl_context"] = ssl_context(self._endpoint, shown)
-            if self._endpoint.insecure:
-                import warnings
-
-                warnings.filterwarnings("ignore", category=InsecureRequestWarning)
-                options["cert_reqs"] = "CERT_NONE"
-            if self._endpoint.server_name:
-                options["server_hostname"] = self._endpoint.server_name
-        proxy = self._endpoint.proxy or proxy_from_environment(self._endpoint.server, self._environment)
-        if proxy is None:
-            return urllib3.PoolManager(**options)
-        parts = split_address(proxy)
-        if parts is not None and parts.scheme in {"socks5", "socks5h"}:
-            return _socks_pool(proxy, options)
-        if parts is None or parts.scheme not in {"http", "https"}:
-            # Without what it says of a user.
-            named = f"{parts.scheme}://{parts.hostname}" if parts is not None else "that is set"
-            raise KubeconfigError(f"the proxy {named} is no http, https or socks5 address")
-        if parts.username:
-            pair = f"{parts.username}:{parts.password or ''}"
-            options["proxy_headers"] = urllib3.make_headers(proxy_basic_auth=pair)
-        return urllib3.ProxyManager(proxy, **options)
+                self._pools[shown] = _Pool.of(self._endpoint, shown, self._environment)
+        return self._pools[shown].take(seconds)
 
 
-def _socks_pool(proxy: str, options: dict[str, Any]) -> urllib3.PoolManager:
+class _Pool(NamedTuple):
+    """The connections that show one certificate, and what a new one needs."""
+
+    host: str
+    port: int
+    name: str
+    """The host that the server's certificate must be for."""
+
+    prefix: str
+    """The beginning of every target: the path of the server's address, or all of it for a proxy that passes on."""
+
+    context: ssl.SSLContext | None
+    """None for a server without TLS."""
+
+    proxy: SplitResult | None
+    idle: list[Connection]
+    """The one that was used last at the end."""
+
+    @classmethod
+    def of(cls, endpoint: Endpoint, shown: Shown, environment: Mapping[str, str]) -> _Pool:
+        server = split_address(endpoint.server)
+        if server is None or server.scheme not in {"http", "https"}:
+            raise UnconnectedError("its address names no host that there can be")
+        host = unquote(server.hostname or "")
+        context = ssl_context(endpoint, shown) if server.scheme == "https" else None
+        proxy = _proxy(endpoint.proxy or proxy_from_environment(endpoint.server, environment))
+        passes_on = proxy is not None and proxy.scheme in {"http", "https"} and context is None
+        before = f"http://{server.netloc.rpartition('@')[2]}" if passes_on else ""
+        return cls(
+            host=host,
+            port=server.port or _PORTS[server.scheme],
+            name=certified_name(endpoint),
+            prefix=before + server.path.rstrip("/"),
+            context=context,
+            proxy=proxy,
+            idle=[],
+        )
+
+    def take(self, seconds: float) -> Connection:
+        while self.idle:
+            with suppress(IndexError):  # another thread was faster
+                connection = self.idle.pop()
+                if connection.is_open:
+                    return connection
+                connection.close()
+        connection = Connection(self, seconds)
+        try:
+            connection.connect()
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
+class Connection(HTTPConnection):
+    """A connection to the server, by whatever way."""
+
+    response_class = Response
+
+    def __init__(self, pool: _Pool, seconds: float) -> None:
+        super().__init__(pool.host, pool.port, seconds)
+        self.default_port = _PORTS["http" if pool.context is None else "https"]
+        self._pool = pool
+
+    @property
+    def is_open(self) -> bool:
+        """Report whether nothing has come that nobody asked for: whatever it is, a server that closes sends it."""
+        with selectors.DefaultSelector() as selector:
+            selector.register(self.sock, selectors.EVENT_READ)
+            return not selector.select(0)
+
+    def give_back(self) -> None:
+        """Serve again, unless the server wanted to close after its answer."""
+        if self.sock is not None:
+            self._pool.idle.append(self)
+
+    def connect(self) -> None:
+        """As Connections.take."""
+        pool = self._pool
+        self.sock = _way(pool, self.timeout)
+        if pool.context is not None and pool.proxy is not None and pool.proxy.scheme == "https":
+            from urllib3.util.ssltransport import SSLTransport  # TLS within TLS
+
+            self.sock = SSLTransport(self.sock, pool.context, pool.name)
+        elif pool.context is not None:
+            self.sock = pool.context.wrap_socket(self.sock, server_hostname=pool.name)
+
+    def ask(self, request: Request, headers: Sequence[tuple[str, str]], seconds: float) -> Response:
+        """Send the request; the head of its answer. No read may wait for longer than so many seconds.
+
+        Raises OSError, ssl.SSLError among them, or HTTPException.
+        """
+        self.sock.settimeout(seconds)
+        takes_gzip = any(name == "Accept-Encoding" for name, _ in headers)
+        target = quote(self._pool.prefix + request.path, _UNQUOTED)
+        try:
+            self.putrequest(request.method, target, skip_accept_encoding=takes_gzip)
+            for name, value in (*headers, *(_authorization(self._pool.proxy) if target[:1] != "/" else ())):
+                self.putheader(name, value)
+            if request.body is not None:
+                self.putheader("Content-Length", str(len(request.body)))
+            with suppress(BrokenPipeError):  # a server may answer before it has read everything
+                self.endheaders(request.body)
+            response = cast("Response", self.getresponse())
+        except BaseException:
+            self.close()
+            raise
+        response.connection = self
+        return response
+
+
+def _close(pools: dict[Shown, _Pool]) -> None:
+    for pool in pools.values():
+        for connection in pool.idle:
+            connection.close()
+
+
+def _proxy(address: str | None) -> SplitResult | None:
+    parts = split_address(address) if address else None
+    if address and (parts is None or parts.scheme not in _PORTS):
+        # Without what it says of a user.
+        named = f"{parts.scheme}://{parts.hostname}" if parts is not None else "that is set"
+        raise KubeconfigError(f"the proxy {named} is no http, https or socks5 address")
+    return parts
+
+
+def _way(pool: _Pool, seconds: float | None) -> socket.socket:
+    """Return a socket that leads to the server, or to a proxy that passes its requests on."""
+    proxy = pool.proxy
+    if proxy is None:
+        return _direct(pool, seconds)
+    if proxy.scheme.startswith("socks"):
+        return _through_socks(pool, proxy, seconds)
     try:
-        from urllib3.contrib.socks import SOCKSProxyManager
+        sock = _dialled(proxy.hostname or "", proxy.port or _PORTS[proxy.scheme], seconds)
+    except (OSError, UnicodeError) as error:
+        raise UnconnectedError(f"its proxy cannot be reached ({plain(error)})") from None
+    try:
+        if proxy.scheme == "https":
+            sock = ssl.create_default_context().wrap_socket(sock, server_hostname=proxy.hostname)
+        if pool.context is not None:
+            _begin_tunnel(sock, pool, proxy)
+    except (OSError, HTTPException) as error:
+        sock.close()
+        raise UnconnectedError(f"its proxy does not let us through ({plain(error)})") from None
+    return sock
+
+
+def _direct(pool: _Pool, seconds: float | None) -> socket.socket:
+    try:
+        return _dialled(pool.host, pool.port, seconds)
+    except (socket.gaierror, UnicodeError):
+        raise UnconnectedError("there is no such host") from None
+    except TimeoutError:
+        raise UnconnectedError("it does not answer; is it the right address, and is the network up?") from None
+    except OSError as error:
+        raise UnconnectedError(f"no connection ({plain(error)})", may_come=True) from None
+
+
+def _dialled(host: str, port: int, seconds: float | None) -> socket.socket:
+    sock = socket.create_connection((host, port), seconds)
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return sock
+
+
+def _through_socks(pool: _Pool, proxy: SplitResult, seconds: float | None) -> socket.socket:
+    """Go through a SOCKS5 proxy, which looks up the name, as kubectl lets it."""
+    try:
+        import socks  # type: ignore[import-untyped]
     except ImportError:
         raise KubeconfigError("a socks5 proxy needs PySocks: pip install 'kubectl-sched[socks]'") from None
-    # kubectl lets the proxy look up the name.
-    return SOCKSProxyManager(proxy.replace("socks5://", "socks5h://", 1), **options)
+    name, password = _user(proxy)
+    try:
+        sock = socks.create_connection(
+            (pool.host, pool.port),
+            seconds,
+            proxy_type=socks.SOCKS5,
+            proxy_addr=proxy.hostname,
+            proxy_port=proxy.port or _PORTS[proxy.scheme],
+            proxy_username=name,
+            proxy_password=password,
+            socket_options=[(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)],
+        )
+    except (OSError, UnicodeError) as error:
+        cause = getattr(error, "socket_err", None) or error
+        raise UnconnectedError(f"no connection through its proxy ({plain(cause)})", may_come=True) from None
+    return cast("socket.socket", sock)
+
+
+def _begin_tunnel(sock: socket.socket, pool: _Pool, proxy: SplitResult) -> None:
+    """Ask the proxy for a tunnel to the server (RFC 9110, 9.3.6). Raises OSError where it refuses."""
+    host = pool.host.encode("idna").decode()
+    target = f"[{host}]:{pool.port}" if ":" in host else f"{host}:{pool.port}"
+    headers = (("Host", target), *_authorization(proxy))
+    lines = (f"CONNECT {target} HTTP/1.1", *(f"{name}: {value}" for name, value in headers), "", "")
+    sock.sendall("\r\n".join(lines).encode())
+    with HTTPResponse(sock, method="CONNECT") as answer:
+        answer.begin()
+        if not 200 <= answer.status < 300:
+            raise OSError(f"{answer.status} {answer.reason}")
+
+
+def _authorization(proxy: SplitResult | None) -> tuple[tuple[str, str], ...]:
+    """Return the header that shows the proxy who asks."""
+    if proxy is None or not proxy.username:
+        return ()
+    return (("Proxy-Authorization", f"Basic {b64encode(':'.join(_user(proxy)).encode()).decode()}"),)
+
+
+def _user(proxy: SplitResult) -> tuple[str, str]:
+    """Return the name and the password of the proxy's address."""
+    return unquote(proxy.username or ""), unquote(proxy.password or "")

@@ -11,6 +11,14 @@ class ClusterError(SchedError):
     exit_code = 3
 
 
+class UnconnectedError(Exception):
+    """There is no connection, so that nothing was sent; the text says why. What `may_come` is worth another try."""
+
+    def __init__(self, said: str, *, may_come: bool = False) -> None:
+        super().__init__(said)
+        self.may_come = may_come
+
+
 class NoClusterError(ClusterError):
     """Nothing says which cluster is meant; the sentence ends with what would, so that more can follow it."""
 

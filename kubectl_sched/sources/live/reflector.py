@@ -11,10 +11,10 @@ import threading
 import time
 from contextlib import suppress
 from http import HTTPStatus
+from http.client import HTTPException
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
-from urllib3.exceptions import HTTPError
 
 from kubectl_sched.api.decoders import UNDECODABLE, decoder
 from kubectl_sched.sources.budget import LEAST_BYTES
@@ -24,12 +24,12 @@ from kubectl_sched.sources.live.live_errors import ClusterError, ResponseError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-    import urllib3
+    from http.client import HTTPResponse
 
     from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.sources.kinds import Kind
     from kubectl_sched.sources.live.client import Server
+    from kubectl_sched.sources.live.connection_pools import Response
     from kubectl_sched.sources.live.lister import Listed, Lister
 
 FIRST_WAIT_SECONDS, LONGEST_WAIT_SECONDS = 0.8, 30.0
@@ -118,7 +118,7 @@ class Reflector:
         self._fields = fields
         self._put = put
         self._stopped = threading.Event()
-        self._response: urllib3.BaseHTTPResponse | None = None
+        self._response: Response | None = None
         self._failures = 0
         self._version = ""
         self._thread = threading.Thread(target=self._run, name=f"watch-{kind.plural}", daemon=True)
@@ -202,7 +202,7 @@ class Reflector:
                 if self._stopped.is_set():
                     return
                 self._take(line)
-        except (HTTPError, OSError) as error:
+        except (HTTPException, OSError) as error:
             raise ClusterError(f"the watch of {self._kind.plural} broke ({type(error).__name__})") from None
         finally:
             self._response = None
@@ -250,7 +250,7 @@ def wait_seconds(failures: int) -> float:
     return min(FIRST_WAIT_SECONDS * 2.0 ** min(failures, 10), LONGEST_WAIT_SECONDS) * random.uniform(1, 2)  # noqa: S311
 
 
-def lines(response: urllib3.BaseHTTPResponse) -> Iterator[bytes]:
+def lines(response: HTTPResponse) -> Iterator[bytes]:
     """The whole lines of a body as they come; a last one that was cut off is left out."""
     rest: list[bytes] = []
     size = 0

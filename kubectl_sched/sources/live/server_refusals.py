@@ -2,37 +2,24 @@
 
 from __future__ import annotations
 
-import ssl
 import time
 from http import HTTPStatus
+from http.client import HTTPException, IncompleteRead
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 import msgspec
-from urllib3.exceptions import (
-    ConnectTimeoutError,
-    NameResolutionError,
-    NewConnectionError,
-    ProtocolError,
-    ProxyError,
-    SSLError,
-)
 
 from kubectl_sched.api.decoders import UNDECODABLE, decoder
 from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.sources.live.live_errors import ClusterError, ResponseError
-from kubectl_sched.sources.live.tls import distrust, expired_at, may_pass_by
+from kubectl_sched.sources.live.tls import expired_at
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from urllib3.exceptions import HTTPError
+    from http.client import HTTPResponse
 
     from kubectl_sched.sources.live.credentials import Shown
     from kubectl_sched.sources.live.endpoint import Endpoint
-
-_SUBJECT = pattern(r"^(?:<[^>]*>|\w+\([^)]*\)): (?:Failed to establish a new connection: )?(?:\[Errno \d+\] )?")
-"""The connection that urllib3's texts begin with."""
 
 _IMPERSONATION = pattern(r'cannot impersonate resource "(?P<resource>[^"]*)" in API group "(?P<group>[^"]*)"')
 
@@ -51,8 +38,18 @@ class Answer(NamedTuple):
     """An HTTP answer, its body whole."""
 
     status: int
-    headers: Mapping[str, str]
     body: bytes
+    retry_after: str = ""
+
+    @classmethod
+    def of(cls, response: HTTPResponse, body: bytes) -> Answer:
+        """The body has been read before."""
+        return cls(response.status, body, response.headers.get("Retry-After", ""))
+
+    @property
+    def seconds_asked_for(self) -> float | None:
+        """The pause that a busy server asks for, where it names a number of seconds."""
+        return float(self.retry_after) if self.retry_after.isascii() and self.retry_after.isdigit() else None
 
 
 def server_name(endpoint: Endpoint) -> str:
@@ -112,38 +109,11 @@ def _who(endpoint: Endpoint, shown: Shown) -> str:
     return f"the credentials{name}{when}; log in again"
 
 
-def unreachable(endpoint: Endpoint, error: HTTPError) -> str | None:
-    """Return a sentence about an error that another try would not change, else None."""
-    if isinstance(error, ProxyError):
-        said = (
-            "cannot be reached" if isinstance(error.original_error, NewConnectionError) else "does not let us through"
-        )
-        return f"its proxy {said} ({plain(error.original_error)})"
-    if isinstance(error, NameResolutionError):
-        return "there is no such host"
-    if isinstance(error, NewConnectionError):
-        through = " through its proxy" if str(error).startswith("SOCKS") else ""
-        return f"no connection{through} ({plain(error)})"
-    if isinstance(error, ConnectTimeoutError):
-        return "it does not answer; is it the right address, and is the network up?"
-    cause = error.args[0] if isinstance(error, SSLError) and error.args else None
-    if isinstance(cause, ssl.SSLError) and not may_pass_by(cause):
-        return distrust(cause, endpoint.server_name or urlsplit(endpoint.server).hostname or "")
-    return None
-
-
-def plain(error: BaseException) -> str:
-    """The innermost reason, without the objects that urllib3 prints."""
-    if isinstance(error, ProtocolError) and len(error.args) > 1 and isinstance(error.args[1], OSError):
-        return os_reason(error.args[1])
-    if isinstance(error, OSError):
-        return os_reason(error)
-    if isinstance(error, NewConnectionError) and error.__cause__ is not None:
-        return plain(error.__cause__)
-    text = str(error.args[0]) if error.args else str(error)
-    return _SUBJECT.sub("", text).partition("(")[0].strip(" :'\"").lower() or type(error).__name__
-
-
-def os_reason(error: OSError) -> str:
-    """Return what the operating system says."""
-    return (error.strerror or str(error) or type(error).__name__).lower()
+def plain(error: Exception) -> str:
+    """Return what broke a connection."""
+    if isinstance(error, IncompleteRead):
+        return "the answer was cut off"
+    if isinstance(error, HTTPException) and not isinstance(error, OSError):
+        return "the answer is no HTTP"
+    reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return reason.partition(" (_ssl.c")[0].lower()

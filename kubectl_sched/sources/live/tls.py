@@ -10,13 +10,12 @@ import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
 
 from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.sources.live.live_errors import KubeconfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from kubectl_sched.sources.live.credentials import Shown
     from kubectl_sched.sources.live.endpoint import Endpoint
 
@@ -35,39 +34,13 @@ _PEM = pattern(rb"-----BEGIN CERTIFICATE-----(.+?)-----END CERTIFICATE-----", re
 _VALIDITY = pattern(rb"\x30.(?:\x17\x0d\d{12}Z|\x18\x0f\d{14}Z)(?:\x17\x0d(\d{12})Z|\x18\x0f(\d{14})Z)", re.DOTALL)
 
 
-class FinishedContext(ssl.SSLContext):
-    """A context that stays as it was made, so that threads may share it.
-
-    urllib3 sets the mode of verification and the protocols of ALPN anew on every connect, while other threads are in
-    their handshakes. Setting what is set already does nothing here.
-    """
-
-    _protocols: Sequence[str] = ()
-
-    @property
-    def verify_mode(self) -> ssl.VerifyMode:
-        """As ssl.SSLContext's."""
-        return super().verify_mode
-
-    @verify_mode.setter
-    def verify_mode(self, mode: int) -> None:
-        if mode != self.verify_mode:
-            ssl.SSLContext.verify_mode.__set__(self, mode)  # type: ignore[attr-defined]
-
-    def set_alpn_protocols(self, alpn_protocols: Iterable[str]) -> None:
-        """As ssl.SSLContext's."""
-        protocols = tuple(alpn_protocols)
-        if protocols != self._protocols:
-            super().set_alpn_protocols(protocols)
-            self._protocols = protocols
-
-
 def ssl_context(endpoint: Endpoint, shown: Shown) -> ssl.SSLContext:
     """Verifies the server unless told not to, and shows the client's certificate if there is one.
 
     Raises KubeconfigError where a certificate or a key cannot be read.
     """
-    context = FinishedContext(ssl.PROTOCOL_TLS_CLIENT)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.set_alpn_protocols(["http/1.1"])
     # Go asks less of an authority's certificate, and takes the server's own for one.
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
@@ -86,6 +59,12 @@ def ssl_context(endpoint: Endpoint, shown: Shown) -> ssl.SSLContext:
     if shown.certificate:
         _load_pair(context, shown)
     return context
+
+
+def certified_name(endpoint: Endpoint) -> str:
+    """Return the host that the server's certificate has to be for: without the zone of an address or a root's dot."""
+    host = unquote(urlsplit(endpoint.server).hostname or "")
+    return endpoint.server_name or host.partition("%")[0].rstrip(".")
 
 
 def _place(path: str | None, key: str) -> str:

@@ -7,6 +7,7 @@ import http.client
 import socket
 import ssl
 import threading
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 from urllib.parse import urlsplit
@@ -71,6 +72,29 @@ class Proxy:
         server = socket.create_connection(("127.0.0.1", self._port))
         for one, other in ((client, server), (server, client)):
             threading.Thread(target=_copy, args=(one, other), daemon=True).start()
+
+
+class TLSProxy(Proxy):
+    """It is spoken to over TLS, with TLS for the server within that."""
+
+    def __init__(self, port: int, certificates: Path) -> None:
+        super().__init__(port)
+        self._context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self._context.load_cert_chain(certificates / "apiserver.crt", certificates / "apiserver.key")
+
+    def serve(self, client: socket.socket) -> None:
+        """As Proxy's."""
+        super().serve(self._context.wrap_socket(client, server_side=True))
+
+
+class RefusingProxy(Proxy):
+    """It lets nobody through."""
+
+    def serve(self, client: socket.socket) -> None:
+        """Refuse."""
+        _head(client)
+        client.sendall(b"HTTP/1.1 407 Authenticate yourself\r\nContent-Length: 0\r\n\r\n")
+        client.close()
 
 
 class SocksProxy(Proxy):

@@ -16,7 +16,7 @@ from kubectl_sched.sources.live.kubeconfig import resolve
 from kubectl_sched.sources.pod_selection import Selection
 from tests.e2e.api import Api
 from tests.e2e.control_plane import ADMIN_TOKEN, ControlPlane
-from tests.e2e.live.proxies import Proxy, SocksProxy
+from tests.e2e.live.proxies import Proxy, RefusingProxy, SocksProxy, TLSProxy
 from tests.e2e.live.test_live import fill, objects
 
 if TYPE_CHECKING:
@@ -77,7 +77,27 @@ def test_https_proxy_leads_to_the_server(control_plane: ControlPlane, tmp_path: 
         done = explain(kubeconfig(control_plane, tmp_path), **{name: f"http://ann:secret@{proxy.address}"})
     assert (done.returncode, done.stdout[:6]) == (0, "node/n")
     assert proxy.targets == {f"{HOST}:6443"}
-    assert proxy.credentials == {"proxy-authorization: Basic YW5uOnNlY3JldA=="}
+    assert proxy.credentials == {"Proxy-Authorization: Basic YW5uOnNlY3JldA=="}
+
+
+def test_a_proxy_is_spoken_to_over_tls_where_its_address_says_so(control_plane: ControlPlane, tmp_path: Path) -> None:
+    certificates = control_plane.folder / "certificates"
+    with TLSProxy(control_plane.port, certificates) as proxy:
+        done = explain(
+            kubeconfig(control_plane, tmp_path),
+            HTTPS_PROXY=f"https://ann:a%40b@{proxy.address}",
+            SSL_CERT_FILE=str(certificates / "apiserver.crt"),
+        )
+    assert (done.returncode, done.stdout[:6]) == (0, "node/n")
+    assert proxy.targets == {f"{HOST}:6443"}
+    assert proxy.credentials == {"Proxy-Authorization: Basic YW5uOmFAYg=="}
+
+
+def test_a_proxy_that_lets_nobody_through_is_said_to(control_plane: ControlPlane, tmp_path: Path) -> None:
+    with RefusingProxy(control_plane.port) as proxy:
+        done = explain(kubeconfig(control_plane, tmp_path), HTTPS_PROXY=f"http://{proxy.address}")
+    said = "its proxy does not let us through (407 authenticate yourself)"
+    assert (done.returncode, done.stderr) == (3, f"error: the server {HOST}:6443: {said}\n")
 
 
 def test_http_proxy_is_for_servers_without_tls(control_plane: ControlPlane, tmp_path: Path) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import gzip
 import io
 import json
-from typing import TYPE_CHECKING
+from http.client import HTTPResponse, IncompleteRead
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import pytest
-import urllib3
 
 from kubectl_sched.sources import budget
 from kubectl_sched.sources.kinds import BY_NAME
@@ -18,20 +18,33 @@ from kubectl_sched.sources.live.lister import decoded
 from kubectl_sched.sources.live.live_errors import ClusterError
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Callable
 
 TEXT = json.dumps(list(range(200_000))).encode()
 
 
-def answer(body: bytes, encoding: str = "gzip") -> urllib3.HTTPResponse:
-    return urllib3.HTTPResponse(io.BytesIO(body), {"Content-Encoding": encoding}, preload_content=False)
+class Sent(NamedTuple):
+    """A socket from which this may be read."""
+
+    text: bytes
+
+    def makefile(self, _: str) -> io.BytesIO:
+        return io.BytesIO(self.text)
 
 
-def whole(response: urllib3.HTTPResponse) -> bytes:
+def answer(body: bytes, encoding: str = "gzip", length: int | None = None) -> HTTPResponse:
+    head = f"HTTP/1.1 200 OK\r\nContent-Encoding: {encoding}\r\nContent-Length: {length or len(body)}\r\n\r\n"
+    response = HTTPResponse(cast("socket.socket", Sent(head.encode() + body)))
+    response.begin()
+    return response
+
+
+def whole(response: HTTPResponse) -> bytes:
     return b"".join(body_pieces(response))
 
 
-def watched(response: urllib3.HTTPResponse) -> bytes:
+def watched(response: HTTPResponse) -> bytes:
     return b"\n".join(reflector.lines(response))
 
 
@@ -52,7 +65,7 @@ def test_a_body_is_expanded(body: bytes, encoding: str) -> None:
 @pytest.mark.parametrize("read", [whole, watched])
 @pytest.mark.parametrize("line", [b"\n", b""])
 def test_a_body_that_expands_to_more_than_any_list_is_refused(
-    monkeypatch: pytest.MonkeyPatch, read: Callable[[urllib3.HTTPResponse], bytes], line: bytes
+    monkeypatch: pytest.MonkeyPatch, read: Callable[[HTTPResponse], bytes], line: bytes
 ) -> None:
     monkeypatch.setattr(budget, "LEAST_BYTES", 1 << 20)
     with pytest.raises(ClusterError, match="expands to over 200 times its size"):
@@ -65,8 +78,14 @@ def test_an_encoding_that_was_not_asked_for_is_refused(encoding: str) -> None:
         whole(answer(gzip.compress(gzip.compress(TEXT)), encoding))
 
 
+@pytest.mark.parametrize("read", [whole, watched])
+def test_a_body_that_ends_too_soon_is_none(read: Callable[[HTTPResponse], bytes]) -> None:
+    with pytest.raises(IncompleteRead):
+        read(answer(TEXT, "", length=len(TEXT) + 1))
+
+
 def test_damaged_data_may_be_asked_for_again() -> None:
-    with pytest.raises(urllib3.exceptions.HTTPError, match="damaged"):
+    with pytest.raises(OSError, match="damaged"):
         whole(answer(b"\x1f\x8b\x08" + b"\xff" * 100))
 
 
