@@ -59,8 +59,8 @@ class _Shown:
         lines = rendered(self._answer, Display(node=self._node), self.notes, console, None)
         text = Text()
         for line in lines:
-            for segment in line:
-                text.append(segment.text, segment.style)
+            for piece in line:
+                text.append(piece.text, piece.style)
             text.append("\n")
         return text
 

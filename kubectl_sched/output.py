@@ -11,7 +11,7 @@ import os
 import sys
 import unicodedata
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final, TextIO
+from typing import TYPE_CHECKING, Final, NamedTuple, TextIO
 
 from kubectl_sched.lazy_pattern import pattern
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from rich.console import Console
-    from rich.segment import Segment
+    from rich.style import Style
 
 API_VERSION: Final = "kubectl-sched/v1"
 """The apiVersion of the answers in JSON and YAML."""
@@ -35,6 +35,13 @@ _NOT_PLAIN_IN_JSON: Final = pattern("[\x7f-\U0010ffff]")
 _DELETE: Final = b"\x7f"
 _CLEAR_LINE: Final = "\r\x1b[K"
 _DUMB: Final = frozenset({"dumb", "unknown"})
+
+
+class Piece(NamedTuple):
+    """A piece of a line, in one style."""
+
+    text: str
+    style: Style | None = None
 
 
 def safe(text: str) -> str:
@@ -81,12 +88,10 @@ def write_page(page: str) -> None:
     sys.stdout.buffer.write(_NOT_PLAIN_IN_PAGE.sub(_as_text, page).encode())
 
 
-def write_segments(
-    lines: Iterable[Iterable[Segment]], console: Console | None, in_pager: Callable[[str], bool]
-) -> None:
+def write_lines(lines: Iterable[Iterable[Piece]], console: Console | None, in_pager: Callable[[str], bool]) -> None:
     """Print lines on a console of stdout or as they are; if they are more than the terminal has, in the pager.
 
-    Control sequences come of the segments' styles alone.
+    Control sequences come of the pieces' styles alone.
     """
     if console is None:
         _stdout().writelines("".join((*(safe(part.text) for part in line), "\n")) for line in lines)

@@ -44,9 +44,8 @@ def said_of(stage: Stage) -> str | None:
 
 def status_parts(explanation: Explanation) -> Iterator[Part]:
     """Yield the lines for new nodes, for the pod's placement and for each event that differs from the replay."""
-    from rich.text import Text  # not needed for JSON
-
     from kubectl_sched.render.text.screen_fitting import Part
+    from kubectl_sched.render.text.styled_text import Text  # not needed for JSON
 
     if explanation.gates:
         from kubectl_sched.render.text.gate_text import gate_lines  # most pods have none

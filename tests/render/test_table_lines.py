@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from kubectl_sched.render.safe_text import safe
 from kubectl_sched.render.table import Column, Table, without_common_prefix
+from kubectl_sched.render.text.screen_fitting import length
 from kubectl_sched.render.text.table_lines import table_lines
 from tests.examples import examples
 
@@ -45,7 +46,7 @@ def test_lines_do_not_depend_on_there_being_tones(table: Table[int], width: int)
 @settings(max_examples=examples(100))
 def test_only_a_name_or_a_word_is_wider_than_the_terminal(table: Table[int], width: int) -> None:
     names = {safe(row[0]).strip() for row in (table.headings, *table.texts)}
-    wide = [line.plain.strip() for line in table_lines(table, width) if line.cell_len > width]
+    wide = [line.plain.strip() for line in table_lines(table, width) if length(line.plain) > width]
     assert [text for text in wide if " " in text and text not in names | set(without_common_prefix(list(names)))] == []
 
 

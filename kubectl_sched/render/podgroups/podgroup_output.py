@@ -18,10 +18,9 @@ from kubectl_sched.scheduler.result import Outcome
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rich.text import Text
-
     from kubectl_sched.queries.podgroups import PodGroupAnswer
     from kubectl_sched.render.display import Display
+    from kubectl_sched.render.text.styled_text import Text
     from kubectl_sched.scheduler.podgroup_result import PodGroupResult
 
 
@@ -80,8 +79,7 @@ def _placements(answer: PodGroupAnswer) -> Iterator[str]:
 
 
 def _page(answer: PodGroupAnswer, width: int, *, in_full: bool) -> Iterator[Text]:
-    from rich.text import Text
-
+    from kubectl_sched.render.text.styled_text import Text
     from kubectl_sched.render.text.table_lines import table_lines
 
     if not answer.results:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
-from rich.text import Text
 
 from kubectl_sched.diagnostics.warnings import without_topology_key
 from kubectl_sched.render.funnel import funnel
@@ -22,6 +21,7 @@ from kubectl_sched.render.search_start_sentence import sampling_words
 from kubectl_sched.render.status_sentences import status_parts
 from kubectl_sched.render.text.note_lines import note_parts
 from kubectl_sched.render.text.screen_fitting import BLANK, LAST, Part
+from kubectl_sched.render.text.styled_text import Text
 from kubectl_sched.render.text.table_lines import first_that_fits, side_by_side, table_lines
 from kubectl_sched.scheduler.result import Outcome
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rich.text import Text
-
 from kubectl_sched.render.capacity_sentences import (
     about_pool,
     about_stranded,
@@ -16,6 +14,7 @@ from kubectl_sched.render.capacity_sentences import (
 )
 from kubectl_sched.render.safe_text import count
 from kubectl_sched.render.text.note_lines import note_lines
+from kubectl_sched.render.text.styled_text import Text
 from kubectl_sched.render.text.table_lines import first_that_fits, table_lines
 
 if TYPE_CHECKING:

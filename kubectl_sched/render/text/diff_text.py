@@ -13,13 +13,12 @@ from kubectl_sched.render.table import Column, Table
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rich.text import Text
-
     from kubectl_sched.config import Configuration
     from kubectl_sched.queries.deciding_plugin import Difference, ReplaySummary
     from kubectl_sched.queries.diff import Answer
     from kubectl_sched.render.display import Display
     from kubectl_sched.render.table import Tone
+    from kubectl_sched.render.text.styled_text import Text
 
 _BEST_NAMED = 2
 _CHANGES = {
@@ -74,9 +73,8 @@ def _side(configuration: Configuration) -> dict[str, Any]:
 
 
 def _page(answer: Answer, width: int, display: Display) -> Iterator[Text]:
-    from rich.text import Text
-
     from kubectl_sched.render.text.note_lines import note_lines
+    from kubectl_sched.render.text.styled_text import Text
     from kubectl_sched.render.text.table_lines import table_lines
 
     if answer.differences:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rich.text import Text
-
 from kubectl_sched.render.make_room_sentences import (
     about_preemption,
     placed_table,
@@ -15,6 +13,7 @@ from kubectl_sched.render.make_room_sentences import (
 )
 from kubectl_sched.render.safe_text import safe
 from kubectl_sched.render.text.note_lines import note_lines
+from kubectl_sched.render.text.styled_text import Text
 from kubectl_sched.render.text.table_lines import table_lines
 from kubectl_sched.shell_commands import folded
 

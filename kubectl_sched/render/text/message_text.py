@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rich.text import Text
-
 from kubectl_sched.diagnostics.messages.reasons import PAGE
 from kubectl_sched.output import API_VERSION
 from kubectl_sched.render.safe_text import count
 from kubectl_sched.render.table import Column, Table
+from kubectl_sched.render.text.styled_text import Text
 from kubectl_sched.render.text.table_lines import table_lines
 
 if TYPE_CHECKING:
@@ -71,7 +70,7 @@ def _more(clauses: Sequence[Clause]) -> Iterator[Text]:
     anchors = list(dict.fromkeys(f"#{clause.meaning.anchor}" for clause in clauses if clause.meaning))
     if anchors:
         yield Text()
-        yield Text(f"More: {PAGE}{', '.join(anchors)}", style="dim", overflow="fold")
+        yield Text(f"More: {PAGE}{', '.join(anchors)}", style="dim")
 
 
 def _table(clauses: list[Clause]) -> Table[Clause]:

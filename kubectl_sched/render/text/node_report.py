@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rich.text import Text
-
 from kubectl_sched.render.headline import no_scheduler_asked
 from kubectl_sched.render.node_sentences import preemption_there, verdict_in_words
 from kubectl_sched.render.node_tables import against_table, rejection_table
 from kubectl_sched.render.safe_text import safe
+from kubectl_sched.render.text.styled_text import Text
 from kubectl_sched.render.text.suggestion_text import lines_of
 from kubectl_sched.render.text.table_lines import fits, table_lines
 from kubectl_sched.render.text.waterfall_lines import waterfall_lines
@@ -110,5 +109,5 @@ def _what_it_would_take(explanation: Explanation, row: int, width: int, *, asked
     yield Text("\nWhat it would take, each replayed:", style="bold")
     for number, suggestion in enumerate(explanation.suggestions, start=1):
         sentence, *commands = lines_of(suggestion, width)
-        yield Text(f"{number}. ") + sentence
+        yield Text(f"{number}. {sentence.plain}")
         yield from commands

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rich.text import Text
-
 from kubectl_sched.render.safe_text import count, safe
 from kubectl_sched.render.text.screen_fitting import BLANK, Part
+from kubectl_sched.render.text.styled_text import Text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -5,8 +5,6 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from rich.text import Text
-
 from kubectl_sched.diagnostics.warnings import NOT_SCORED
 from kubectl_sched.framework.clauses import OfRequests
 from kubectl_sched.render.headline import decision, headline, is_held, landing, unjudged
@@ -18,6 +16,7 @@ from kubectl_sched.render.table import Column, Table
 from kubectl_sched.render.text.gate_text import lines_of_jobs
 from kubectl_sched.render.text.note_lines import note_parts
 from kubectl_sched.render.text.screen_fitting import BLANK, Part
+from kubectl_sched.render.text.styled_text import Text
 from kubectl_sched.render.text.table_lines import table_lines
 from kubectl_sched.scheduler.member_result import MemberResult
 from kubectl_sched.scheduler.result import Outcome

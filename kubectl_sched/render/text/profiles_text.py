@@ -14,11 +14,10 @@ from kubectl_sched.render.table import Column, Table
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rich.text import Text
-
     from kubectl_sched.config import Configuration, ResolvedProfile
     from kubectl_sched.config.differences_from_default import PluginDifference
     from kubectl_sched.render.table import Tone
+    from kubectl_sched.render.text.styled_text import Text
 
 _MARKS = {"added": "+", "removed": "-", "moved": "~", "weight": "~", "": ""}
 
@@ -103,7 +102,7 @@ def _differs(profile: ResolvedProfile, default: ResolvedProfile) -> bool:
 
 
 def _page(configuration: Configuration, default: ResolvedProfile, width: int, *, in_full: bool) -> Iterator[Text]:
-    from rich.text import Text
+    from kubectl_sched.render.text.styled_text import Text
 
     for index, profile in enumerate(configuration.profiles.values()):
         if index:
@@ -119,8 +118,7 @@ def _page(configuration: Configuration, default: ResolvedProfile, width: int, *,
 def _profile(
     profile: ResolvedProfile, default: ResolvedProfile, version: str, width: int, *, in_full: bool
 ) -> Iterator[Text]:
-    from rich.text import Text
-
+    from kubectl_sched.render.text.styled_text import Text
     from kubectl_sched.render.text.table_lines import table_lines
 
     legend = "as the default profile is"

@@ -5,10 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from rich.text import Text
-
 from kubectl_sched.render.data.writers import warn, write_data, write_names
 from kubectl_sched.render.safe_text import count, safe
+from kubectl_sched.render.text.styled_text import Text
 from kubectl_sched.render.text.suggestion_text import command_lines, unbroken
 
 if TYPE_CHECKING:

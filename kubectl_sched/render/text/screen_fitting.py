@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
-from rich.cells import cell_len
-from rich.segment import Segment
-from rich.text import Text
-
 from kubectl_sched.lazy_pattern import pattern
+from kubectl_sched.output import Piece
 from kubectl_sched.record import Record
+from kubectl_sched.render.text.styled_text import Text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from rich.console import Console
 
@@ -25,7 +24,7 @@ LINES = 23
 """A terminal's 24 lines without the one of the next prompt."""
 
 
-Lines: TypeAlias = list[list[Segment]]
+Lines: TypeAlias = list[list[Piece]]
 
 
 LAST = 10
@@ -75,21 +74,23 @@ def lines_of(shown: Iterable[Text], console: Console | None) -> Lines:
     """Return the parts as lines of this console, if there is one, without the blanks at the ends of lines."""
     if console is None:
         lines = (line.rstrip() for each in shown for line in each.plain.split("\n"))
-        return [[Segment(line)] if line else [] for line in lines]
+        return [[Piece(line)] if line else [] for line in lines]
     return [_stripped(line) for each in shown for line in _rendered(each, console)]
 
 
-def _rendered(shown: Text, console: Console) -> Iterator[list[Segment]]:
+def _rendered(shown: Text, console: Console) -> Iterator[list[Piece]]:
     """Lines no longer than the console's, where their words are short enough and they may be broken at all."""
-    style = console.get_style(shown.style)
-    lines = [shown]
-    if _BREAKS.intersection(shown.plain) or shown.cell_len > console.width:
-        lines = list(shown.split(allow_blank=True))
+    from rich.segment import Segment
+
+    style, text = console.get_style(shown.style), shown.for_console()
+    lines = [text]
+    if _BREAKS.intersection(text.plain) or text.cell_len > console.width:
+        lines = list(text.split(allow_blank=True))
     for line in lines:
         line.expand_tabs()
         starts = () if shown.no_wrap else line_starts(line.plain, console.width)
         for part in line.divide(starts):
-            yield list(Segment.apply_style(part.render(console), style))
+            yield [Piece(each.text, each.style) for each in Segment.apply_style(part.render(console), style)]
 
 
 def _spread_out(shown: dict[int, Lines], parts: Sequence[Part], lines: int, width: int) -> None:
@@ -101,7 +102,11 @@ def _spread_out(shown: dict[int, Lines], parts: Sequence[Part], lines: int, widt
 
 def _height(shown: dict[int, Lines], width: int) -> int:
     """Count the terminal lines that they take. A line that must not be wrapped may take several."""
-    return sum(max(-(-Segment.get_line_length(line) // width), 1) for lines in shown.values() for line in lines)
+    return sum(max(-(-_cells(line) // width), 1) for lines in shown.values() for line in lines)
+
+
+def _cells(line: list[Piece]) -> int:
+    return sum(map(_cell_len(), [piece.text for piece in line]))
 
 
 def _cut(lines: Lines, part: Part, excess: int) -> Lines:
@@ -113,18 +118,18 @@ def _cut(lines: Lines, part: Part, excess: int) -> Lines:
         return []
     kept = lines[:length]
     if part.keep and kept[-1]:
-        text = "".join(segment.text for segment in kept[-1])
+        text = "".join(piece.text for piece in kept[-1])
         words = text[: -len(_DOTS)].rpartition(" ")[0] or text
-        kept[-1] = [Segment(f"{words}{_DOTS}", kept[-1][0].style)]
+        kept[-1] = [Piece(f"{words}{_DOTS}", kept[-1][0].style)]
     return kept
 
 
-def _stripped(line: list[Segment]) -> list[Segment]:
+def _stripped(line: list[Piece]) -> list[Piece]:
     kept = list(line)
     while kept and not kept[-1].text.rstrip():
         kept.pop()
     if kept:
-        kept[-1] = Segment(kept[-1].text.rstrip(), kept[-1].style)
+        kept[-1] = Piece(kept[-1].text.rstrip(), kept[-1].style)
     return kept
 
 
@@ -146,4 +151,11 @@ def line_starts(text: str, width: int) -> Iterator[int]:
 
 def length(text: str) -> int:
     """Count the cells."""
-    return len(text) if text.isascii() else cell_len(text)
+    return len(text) if text.isascii() else _cell_len()(text)
+
+
+@cache
+def _cell_len() -> Callable[[str], int]:
+    from rich.cells import cell_len
+
+    return cell_len

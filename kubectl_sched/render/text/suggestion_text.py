@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rich.text import Text
-
 from kubectl_sched.render.safe_text import safe
+from kubectl_sched.render.text.styled_text import Text
 from kubectl_sched.shell_commands import folded
 
 if TYPE_CHECKING:
@@ -39,4 +38,4 @@ def command_lines(command: str, width: int) -> list[str]:
 
 def unbroken(line: str) -> Text:
     """A line that is printed as it is, however long: a terminal copies it as one."""
-    return Text(line, no_wrap=True, overflow="ignore")
+    return Text(line, no_wrap=True)

@@ -6,11 +6,10 @@ from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
-from rich.cells import cell_len
-from rich.text import Text
 
 from kubectl_sched.render.safe_text import safe
 from kubectl_sched.render.text.screen_fitting import folded, length
+from kubectl_sched.render.text.styled_text import Text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -35,7 +34,7 @@ class _Layout(NamedTuple):
 
 
 def _line(text: str, style: str = "") -> Text:
-    return Text(text, style, overflow="fold")
+    return Text(text, style)
 
 
 def table_lines(table: Table[Row], width: int) -> list[Text]:
@@ -193,5 +192,5 @@ def _row(
 
 def _padded(text: str, width: int, kind: Kind) -> str:
     if not text.isascii():
-        width -= cell_len(text) - len(text)
+        width -= length(text) - len(text)
     return text.rjust(width) if kind == "number" else text.ljust(width)

@@ -7,11 +7,10 @@ import sys
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from rich.text import Text
-
-from kubectl_sched.output import can_draw, write_segments
+from kubectl_sched.output import can_draw, write_lines
 from kubectl_sched.render.text.note_lines import note_parts
 from kubectl_sched.render.text.screen_fitting import BLANK, LINES, Part, fitted, lines_of
+from kubectl_sched.render.text.styled_text import Text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -56,7 +55,7 @@ def print_answer(answer: Answer, display: Display, notes: Sequence[str]) -> None
     """Print one pod as a screen, several as a table."""
     console = console_for(display.color)
     lines = max(LINES, console.height - 1) if console is not None and sys.stdout.isatty() else None
-    write_segments(rendered(answer, display, notes, console, lines), console, _in_pager)
+    write_lines(rendered(answer, display, notes, console, lines), console, _in_pager)
 
 
 def _in_pager(text: str) -> bool:
@@ -68,7 +67,7 @@ def _in_pager(text: str) -> bool:
 def print_parts(parts: Callable[[int], Iterable[Text]], color: str) -> None:
     """Print what the function makes for the number of columns, without the blanks at the ends of lines."""
     console = console_for(color)
-    write_segments(lines_of(parts(_width(console)), console), console, _in_pager)
+    write_lines(lines_of(parts(_width(console)), console), console, _in_pager)
 
 
 def rendered(

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rich.text import Text
-
 from kubectl_sched.api.apimachinery.timestamps import to_the_second
 from kubectl_sched.framework.clauses import first_few
 from kubectl_sched.output import API_VERSION
@@ -13,6 +11,7 @@ from kubectl_sched.render.data.explanation_data import stage_data
 from kubectl_sched.render.safe_text import safe
 from kubectl_sched.render.status_sentences import said_of
 from kubectl_sched.render.text.message_text import message_data, message_lines
+from kubectl_sched.render.text.styled_text import Text
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Sequence

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
-from rich.text import Text
 
 from kubectl_sched.render.lead_waterfall import waterfall, waterfall_heading
 from kubectl_sched.render.node_tables import short
 from kubectl_sched.render.table import without_common_ends
 from kubectl_sched.render.text.screen_fitting import folded, length
+from kubectl_sched.render.text.styled_text import Text
 
 if TYPE_CHECKING:
     from kubectl_sched.queries.contrast import Contrast
@@ -31,10 +31,9 @@ def waterfall_lines(result: ScheduleResult, contrast: Contrast, width: int, *, i
     for number, bar in enumerate(bars):
         because = f": {bar.because}" if bar.because and (in_full or not number) else ""
         start = f"  {bar.points:>{points}} {bar.bar:<{longest}} "
-        line = Text(start)
-        line.stylize("red" if bar.points.startswith("-") else "green", len(start) - longest - 1, len(start))
         first, *rest = folded(f"{'.' * (len(start) - 1)} {short(bar.plugin)}{because}", width)
-        line.append(first[len(start) :])
+        line = Text(f"{start}{first[len(start) :]}")
+        line.stylize("red" if bar.points.startswith("-") else "green", len(start) - longest - 1, len(start))
         below = folded(" ".join(rest), width - len(_INDENT)) if rest else ()
         lines += (line, *(Text(f"{_INDENT}{each}") for each in below))
     return lines

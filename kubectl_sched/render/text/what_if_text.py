@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from rich.text import Text
-
 from kubectl_sched.api.core import ZONE
 from kubectl_sched.framework.amounts import common_unit
 from kubectl_sched.render.headline import decision
 from kubectl_sched.render.safe_text import count, listed, safe
 from kubectl_sched.render.table import Column, Table
 from kubectl_sched.render.text.note_lines import note_lines
+from kubectl_sched.render.text.styled_text import Text
 from kubectl_sched.render.text.table_lines import fits, table_lines
 
 if TYPE_CHECKING:

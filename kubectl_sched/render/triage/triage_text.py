@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rich.text import Text
-
 from kubectl_sched.render.ages import age
 from kubectl_sched.render.safe_text import count, safe
 from kubectl_sched.render.text.note_lines import note_lines
 from kubectl_sched.render.text.screen_fitting import folded
+from kubectl_sched.render.text.styled_text import Text
 from kubectl_sched.render.text.suggestion_text import steps_of, unbroken
 from kubectl_sched.render.text.table_lines import table_lines
 from kubectl_sched.render.triage.group_sentences import cause_in_words, help_in_words, pods_in_words, summary, waits_for
