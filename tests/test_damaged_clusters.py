@@ -23,9 +23,10 @@ from kubectl_sched.queries.explain import Answer
 from kubectl_sched.queries.explanation import explanation_of
 from kubectl_sched.render.display import Display
 from kubectl_sched.render.explain_output import show
-from kubectl_sched.sources import DumpError, read
+from kubectl_sched.sources import DumpError
 from kubectl_sched.sources.discovery.replay_setup import Replay, configuration_for, scheduler_for
 from kubectl_sched.sources.dump.completeness import completeness
+from kubectl_sched.sources.dump.reader import read
 from kubectl_sched.suggestions.search import suggest
 from tests.decisions import recorded
 

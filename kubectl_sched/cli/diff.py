@@ -71,7 +71,7 @@ def diff(
 
 def _read(paths: Sequence[str]) -> Dump:
     from kubectl_sched.render.text.progress_bar import progress
-    from kubectl_sched.sources import read
+    from kubectl_sched.sources.dump.reader import read
 
     if not all(paths):
         raise SchedError("--to-dump is given an empty path; name a file, a directory, an archive or -")

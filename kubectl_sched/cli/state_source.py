@@ -63,7 +63,7 @@ def read_source(source: StateSource, connection: ConnectionOptions, selection: S
             raise SchedError(
                 f"{connection.given_flags[0]} is about a running cluster, but --from reads a dump: give one of them"
             )
-        from kubectl_sched.sources import read
+        from kubectl_sched.sources.dump.reader import read
 
         with progress() as report:
             dump = keep(read(source.from_, progress=report))

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.output import API_VERSION, write_page
 from kubectl_sched.record import plain
-from kubectl_sched.render.data.writers import warn, write_data, write_names
 from kubectl_sched.render.safe_text import count
 
 if TYPE_CHECKING:
@@ -26,8 +25,12 @@ def show_what_if(what_if: Answer, display: Display) -> int:
     answer, version, warnings = what_if.result, what_if.kubernetes_version, what_if.notes
     output, color = display.output, display.color
     if output in {"json", "yaml"}:
+        from kubectl_sched.render.data.writers import write_data
+
         write_data(what_if_data(answer, version, warnings), output)
     elif output == "name":
+        from kubectl_sched.render.data.writers import warn, write_names
+
         placed = (each for each in answer.simulated.placements if each.is_placed)
         write_names(f"pod/{each.pod.name} node/{each.node}" for each in placed)
         warn([*answer.warnings, *warnings, *_without_node(answer.simulated.placements)])

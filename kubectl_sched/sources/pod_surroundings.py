@@ -81,6 +81,11 @@ class Surroundings:
         """The event in which a scheduler says where the pod went, None if there is none."""
         return next((event for event in self.events(pod) if event.reason == "Scheduled"), None)
 
+    def placed_at(self, pod: Pod) -> str | None:
+        """When the pod got its node, by what its scheduler said, else by the pod itself."""
+        event = self.scheduled_event(pod)
+        return event.last_seen if event is not None else bound_at(pod)
+
     def events_of(self, kind: str, namespace: str, name: str) -> list[Event]:
         """The events about another object, the newest first."""
         return sorted(self._events.get((kind, namespace, name), []), key=lambda event: event.last_seen, reverse=True)

@@ -10,9 +10,9 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from kubectl_sched.api.pod import Pod
-from kubectl_sched.sources import read
 from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
 from kubectl_sched.sources.discovery.replay_setup import Replay
+from kubectl_sched.sources.dump.reader import read
 
 
 @dataclass

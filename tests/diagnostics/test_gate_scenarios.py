@@ -18,8 +18,8 @@ from kubectl_sched.render.display import Display
 from kubectl_sched.render.headline import headline
 from kubectl_sched.render.markdown.markdown_answer import explanation_markdown
 from kubectl_sched.render.text.gate_text import first_reason, gate_lines, statement_words
-from kubectl_sched.sources import read
 from kubectl_sched.sources.discovery.replay_setup import Replay
+from kubectl_sched.sources.dump.reader import read
 from kubectl_sched.sources.pod_selection import Selection
 
 GATES = Path(__file__).parents[2] / "fixtures" / "gates"

@@ -20,8 +20,8 @@ from typing import NamedTuple
 
 from kubectl_sched.queries.make_room import Answer, Question, make_room
 from kubectl_sched.simulation.relocation import CORDON, EVICT, UNCORDON, Step
-from kubectl_sched.sources import read
 from kubectl_sched.sources.discovery.replay_setup import Replay
+from kubectl_sched.sources.dump.reader import read
 from kubectl_sched.suggestions.plan_ties import pinned_nodes
 from tests.e2e import kubelet
 from tests.e2e.api import Api, ApiError, Json

@@ -19,8 +19,8 @@ from kubectl_sched.render.html.page import explanation_page
 from kubectl_sched.render.markdown.markdown_answer import explanation_markdown
 from kubectl_sched.render.text.answer_text import answer_parts
 from kubectl_sched.simulation.node_edits import node_of_manifest
-from kubectl_sched.sources import read
 from kubectl_sched.sources.discovery.cluster_autoscalers import groups_of_status
+from kubectl_sched.sources.dump.reader import read
 from kubectl_sched.sources.export.anonymizer import anonymized
 from kubectl_sched.sources.export.snapshot_file import encoded
 from kubectl_sched.sources.pod_selection import Selection

@@ -14,8 +14,8 @@ from kubectl_sched.render.display import Display
 from kubectl_sched.render.html.page import explanation_page
 from kubectl_sched.render.markdown.markdown_answer import explanation_markdown
 from kubectl_sched.render.text.answer_text import answer_parts
-from kubectl_sched.sources import read
 from kubectl_sched.sources.discovery.replay_setup import Replay
+from kubectl_sched.sources.dump.reader import read
 from kubectl_sched.sources.pod_selection import Selection
 
 Json = dict[str, Any]

@@ -12,7 +12,7 @@ from kubectl_sched.queries.whatif import Answer, Question, what_if
 from kubectl_sched.render.text.what_if_text import what_if_sentence
 from kubectl_sched.render.what_if_output import what_if_data
 from kubectl_sched.simulation.workloads_to_place import Sizing
-from kubectl_sched.sources import read
+from kubectl_sched.sources.dump.reader import read
 from tests.node_provisioning.test_new_nodes import TYPES, node, pod, pool
 
 Json = dict[str, Any]

@@ -15,8 +15,8 @@ from kubectl_sched.framework.fit_error import event_note
 from kubectl_sched.framework.status import Code
 from kubectl_sched.scheduler.podgroup_members import explain_podgroup
 from kubectl_sched.scheduler.result import Outcome
-from kubectl_sched.sources import read
 from kubectl_sched.sources.discovery.replay_setup import Replay, configuration_for, scheduler_for
+from kubectl_sched.sources.dump.reader import read
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

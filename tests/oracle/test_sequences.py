@@ -18,8 +18,8 @@ from kubectl_sched.api.resource import ResourceClaim
 from kubectl_sched.api.storage import PersistentVolume, PersistentVolumeClaim
 from kubectl_sched.simulation.placements import Placement, QueuedPod
 from kubectl_sched.simulation.queue_simulation import Simulation
-from kubectl_sched.sources import read
 from kubectl_sched.sources.discovery.replay_setup import Replay, configuration_for, scheduler_for
+from kubectl_sched.sources.dump.reader import read
 from tests.decisions import is_refused
 from tests.oracle.generate.clusters import requests
 

@@ -19,8 +19,8 @@ from kubectl_sched.api.policy import PriorityClass
 from kubectl_sched.config import ConfigurationError, FeatureGateError
 from kubectl_sched.framework.amounts import amount_text
 from kubectl_sched.record import plain
-from kubectl_sched.sources import read
 from kubectl_sched.sources.discovery.replay_setup import Replay, configuration_for, scheduler_for
+from kubectl_sched.sources.dump.reader import read
 from kubectl_sched.suggestions.change import Kind, Promise
 from kubectl_sched.suggestions.search import suggest
 from tests.oracle.generate.clusters import requests

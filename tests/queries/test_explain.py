@@ -19,8 +19,9 @@ from kubectl_sched.render.headline import headline
 from kubectl_sched.render.status_sentences import stage_words
 from kubectl_sched.render.text.pod_list import why
 from kubectl_sched.scheduler.result import Outcome
-from kubectl_sched.sources import Dump, read
+from kubectl_sched.sources import Dump
 from kubectl_sched.sources.discovery.replay_setup import Replay
+from kubectl_sched.sources.dump.reader import read
 from kubectl_sched.sources.pod_selection import Selection
 from tests.plugins.clusters import node, pod, requests
 from tests.render.worlds import shown

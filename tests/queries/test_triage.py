@@ -15,8 +15,9 @@ from kubectl_sched.queries.explain import Question
 from kubectl_sched.queries.triage import Group, Triage, triage
 from kubectl_sched.render.triage.group_sentences import summary
 from kubectl_sched.render.triage.triage_data import triage_data
-from kubectl_sched.sources import Dump, read
+from kubectl_sched.sources import Dump
 from kubectl_sched.sources.discovery.replay_setup import Replay
+from kubectl_sched.sources.dump.reader import read
 from kubectl_sched.sources.pod_selection import Selection
 from tests.plugins.clusters import node, pod, requests
 from tests.program import run

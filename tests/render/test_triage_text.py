@@ -18,7 +18,7 @@ from kubectl_sched.render.display import Display
 from kubectl_sched.render.text.screen_fitting import lines_of
 from kubectl_sched.render.triage.group_sentences import help_in_words
 from kubectl_sched.render.triage.triage_text import triage_text
-from kubectl_sched.sources import read
+from kubectl_sched.sources.dump.reader import read
 from kubectl_sched.sources.pod_selection import Selection
 from tests.render.test_golden import NOTES, compare
 

@@ -7,8 +7,8 @@ from collections import Counter
 import pytest
 
 from kubectl_sched.api.pod import Pod
-from kubectl_sched.sources import read
 from kubectl_sched.sources.discovery.replay_setup import configuration_for, scheduler_for
+from kubectl_sched.sources.dump.reader import read
 from tests.test_scenarios import SCENARIOS, replay_of
 
 APART = {("nginx:1.10", ("worker1",)): 20, ("nginx:1.20", ("worker2",)): 20}

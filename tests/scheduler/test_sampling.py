@@ -18,8 +18,8 @@ from kubectl_sched.render.search_start_sentence import sampling_words
 from kubectl_sched.scheduler.node_search import heap_ranks, search_order, zone_key
 from kubectl_sched.scheduler.scheduler import Scheduler
 from kubectl_sched.scheduler.search_starts import from_every_start, from_start
-from kubectl_sched.sources import read
 from kubectl_sched.sources.discovery.replay_setup import scheduler_for
+from kubectl_sched.sources.dump.reader import read
 from tests.plugins.clusters import node, pod, requests, snapshot
 from tests.simulation.crowds import CONFIG, crowd
 

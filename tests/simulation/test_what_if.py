@@ -12,7 +12,7 @@ import pytest
 
 from kubectl_sched.queries.whatif import Question, what_if
 from kubectl_sched.simulation.workloads_to_place import Sizing
-from kubectl_sched.sources import read
+from kubectl_sched.sources.dump.reader import read
 from tests import program
 
 if TYPE_CHECKING:

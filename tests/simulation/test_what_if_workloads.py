@@ -14,8 +14,8 @@ from kubectl_sched.queries.whatif import Question, what_if
 from kubectl_sched.simulation.node_edits import Edit
 from kubectl_sched.simulation.queue_simulation import Choices
 from kubectl_sched.simulation.workloads_to_place import Sizing
-from kubectl_sched.sources import read
 from kubectl_sched.sources.discovery.replay_setup import Replay
+from kubectl_sched.sources.dump.reader import read
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kubectl_sched.sources import Dump, read
+from kubectl_sched.sources.dump.reader import read
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from kubectl_sched.sources import Dump
 
 
 @pytest.fixture

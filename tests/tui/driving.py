@@ -15,8 +15,8 @@ from textual.worker import WorkerCancelled
 from kubectl_sched.cli.options import PageOutput
 from kubectl_sched.queries.explain import Question, explain
 from kubectl_sched.queries.triage import Triaging
-from kubectl_sched.sources import read
 from kubectl_sched.sources.discovery.replay_setup import Replay
+from kubectl_sched.sources.dump.reader import read
 from kubectl_sched.sources.pod_selection import Selection
 from kubectl_sched.tui.app import Explorer
 from kubectl_sched.tui.decision import Decision

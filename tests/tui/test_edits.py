@@ -23,7 +23,7 @@ from kubectl_sched.render.headline import decision as decision_sentence
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.scheduler.scheduler import Scheduler
 from kubectl_sched.snapshot import build
-from kubectl_sched.sources import read
+from kubectl_sched.sources.dump.reader import read
 from kubectl_sched.tui import explorer_state
 from kubectl_sched.tui.decision import Decision, context_of
 from kubectl_sched.tui.typed_edits import FORMS, Context, parse

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.queries.explain import Question, explain
 from kubectl_sched.queries.provisioning.new_nodes import NewNodesFlags
-from kubectl_sched.sources import read
+from kubectl_sched.sources.dump.reader import read
 from kubectl_sched.sources.pod_selection import Selection
 from kubectl_sched.tui.app import Explorer
 from kubectl_sched.tui.decision import Decision

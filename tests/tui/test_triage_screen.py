@@ -16,8 +16,9 @@ from kubectl_sched.queries.triage import Triaging
 from kubectl_sched.queries.triage import triage as triage_of
 from kubectl_sched.render.headline import headline
 from kubectl_sched.render.triage.group_table import NONE, group_table
-from kubectl_sched.sources import Dump, read
+from kubectl_sched.sources import Dump
 from kubectl_sched.sources.discovery.replay_setup import Replay
+from kubectl_sched.sources.dump.reader import read
 from kubectl_sched.sources.pod_selection import Selection
 from kubectl_sched.tui.keys import TRIAGE, TRIAL
 from kubectl_sched.tui.lines.group_lines import GroupLines

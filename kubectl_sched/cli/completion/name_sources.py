@@ -99,7 +99,7 @@ def _about(kind: str, found: Found) -> str:
 
 class _Dumped(Source):
     def __init__(self, paths: Sequence[str], namespace: str | None) -> None:
-        from kubectl_sched.sources import read
+        from kubectl_sched.sources.dump.reader import read
 
         self.namespace = namespace
         self._objects = () if "-" in paths else read(paths).objects

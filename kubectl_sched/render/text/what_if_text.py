@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from kubectl_sched.api.core import ZONE
 from kubectl_sched.framework.amounts import common_unit
-from kubectl_sched.render.headline import decision
 from kubectl_sched.render.safe_text import count, listed, safe
 from kubectl_sched.render.table import Column, Table
 from kubectl_sched.render.text.note_lines import note_lines
@@ -43,6 +42,8 @@ def page(answer: WhatIfResult, warnings: Sequence[str], display: Display, width:
         yield from _by_node(simulated, width)
         yield from _by_zone(simulated)
     if simulated.first_unplaced is not None:
+        from kubectl_sched.render.headline import decision
+
         yield Text("")
         yield Text(f"{decision(simulated.first_unplaced)}.")
         event = simulated.first_unplaced.event

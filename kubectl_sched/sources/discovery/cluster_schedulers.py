@@ -19,7 +19,6 @@ from kubectl_sched.sources.discovery.kubernetes_version import detect_version
 from kubectl_sched.sources.discovery.replay_setup import configuration_for, scheduler_for
 from kubectl_sched.sources.discovery.scheduler_configurations import ConfigurationSource, of_unseen_scheduler
 from kubectl_sched.sources.discovery.serving_schedulers import SeenSchedulers
-from kubectl_sched.sources.pod_surroundings import bound_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -222,8 +221,7 @@ class ClusterSchedulers:
 
     def scheduler_at_decision(self, pod: Pod, around: Surroundings) -> Scheduler:
         """Return the pod's scheduler over the cluster without what is younger than its placement, if that is known."""
-        event = around.scheduled_event(pod)
-        at = event.last_seen if event is not None else bound_at(pod)
+        at = around.placed_at(pod)
         if not pod.spec.node_name or not at:
             return self.scheduler(pod)
         name = self.profile or scheduler_name_of(pod)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -18,9 +16,10 @@ from kubectl_sched.sources.dump.json_documents import MalformedError, read_json,
 from kubectl_sched.sources.dump.json_lists import NotAList
 from kubectl_sched.sources.dump.text_encoding import utf8
 from kubectl_sched.sources.dump_errors import BombError, DumpError
+from kubectl_sched.sources.garbage_collection import garbage_collection_paused
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from kubectl_sched.sources.dump.dump import Dump
     from kubectl_sched.sources.dump.input_files import Progress, Source
@@ -128,16 +127,3 @@ _PROMPT = pattern(rb"\A(?:[^\n{]*[$#%>] )?(?:kubectl|oc) get [^\n]*\n")
 
 _JSON = pattern(rb"(?:(?:Warning|error|[EIW]\d{4}) ?[^\n]*\n)*\s*[{\[]")
 """kubectl's warnings stand before it, if its stderr went into the file as well."""
-
-
-@contextmanager
-def garbage_collection_paused() -> Iterator[None]:
-    """Nothing that is read holds cycles, and to look for them costs a third of the time, now or at any later moment."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.freeze()
-        if enabled:
-            gc.enable()

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.errors import words_of
-from kubectl_sched.near_names import near_files
 from kubectl_sched.sources.dump.text_encoding import utf8
 from kubectl_sched.sources.dump_errors import DumpError
 
@@ -52,6 +51,8 @@ def _content(path: str) -> bytes:
             raise DumpError(f"{path}: it is larger than {_LARGEST >> 20} MiB, which is no file that people write")
         return utf8(Path(path).read_bytes())
     except OSError as error:
+        from kubectl_sched.near_names import near_files
+
         raise DumpError(f"{path}: {words_of(error)}{near_files(path)}") from None
 
 

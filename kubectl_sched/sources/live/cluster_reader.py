@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, TypeVar, cast
 import msgspec
 from msgspec.structs import replace
 
-from kubectl_sched.api.apimachinery.selector_text import parse_selector
 from kubectl_sched.api.core import Node
 from kubectl_sched.api.decoders import UNDECODABLE, decoder
 from kubectl_sched.api.kueue import PendingWorkloadsSummary
@@ -18,14 +17,13 @@ from kubectl_sched.api.pod import Pod
 from kubectl_sched.errors import SchedError
 from kubectl_sched.sources.dump.collection import Collection
 from kubectl_sched.sources.dump.dump import Dump, Forbidden
-from kubectl_sched.sources.dump.reader import garbage_collection_paused
+from kubectl_sched.sources.garbage_collection import garbage_collection_paused
 from kubectl_sched.sources.kinds import BY_NAME
 from kubectl_sched.sources.live.client import Server
 from kubectl_sched.sources.live.credentials import Credentials
 from kubectl_sched.sources.live.list_paths import DISCOVERY, group_of, pending_workloads_path, served_in
 from kubectl_sched.sources.live.lister import Listed, Lister, list_meta
 from kubectl_sched.sources.live.live_errors import ClusterError, ResponseError
-from kubectl_sched.sources.live.missing_rights import in_words
 from kubectl_sched.sources.live.needed_kinds import (
     GATES,
     NOT_SUCCEEDED,
@@ -205,6 +203,8 @@ class _Reading:
         """The pods that are meant, or what is needed to say which there are instead."""
         namespace = selection.namespace or ""
         if selection.label_selector is not None:
+            from kubectl_sched.api.apimachinery.selector_text import parse_selector
+
             parse_selector(selection.label_selector)
         named = selection.named
         if not named:
@@ -347,9 +347,14 @@ class _Reading:
         if not has_everybody:
             collection.add([item for item in selected if item not in collection], "the cluster")
         dump = collection.dump
+        warnings = dump.warnings
+        if self._forbidden:
+            from kubectl_sched.sources.live.missing_rights import in_words
+
+            warnings = (*warnings, *map(in_words, self._forbidden))
         return replace(
             dump,
-            warnings=(*dump.warnings, *map(in_words, self._forbidden)),
+            warnings=warnings,
             resource_versions={each.kind.name: each.resource_version for each in lists if each.resource_version},
             server_version=version,
             forbidden=tuple(self._forbidden),

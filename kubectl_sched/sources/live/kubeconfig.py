@@ -139,9 +139,6 @@ def load(paths: Sequence[str], *, named: bool = False) -> Kubeconfig:
 
 
 def _read(path: str, *, named: bool) -> Fields | None:
-    from kubectl_sched.sources.dump_errors import DumpError
-    from kubectl_sched.sources.yaml.yaml_documents import documents
-
     try:
         data = Path(path).expanduser().read_bytes()
     except FileNotFoundError:
@@ -152,6 +149,9 @@ def _read(path: str, *, named: bool) -> Fields | None:
         raise KubeconfigError(f"kubeconfig {path}: {(error.strerror or str(error)).lower()}") from None
     with suppress(*UNDECODABLE):  # YAML as well, in a style for which PyYAML would have to be imported
         return msgspec.json.decode(data, type=Fields)
+    from kubectl_sched.sources.dump_errors import DumpError
+    from kubectl_sched.sources.yaml.yaml_documents import documents
+
     try:
         found = list(documents(data, f"kubeconfig {path}"))
     except DumpError as error:

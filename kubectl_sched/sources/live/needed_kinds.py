@@ -14,7 +14,6 @@ from kubectl_sched.api.pod import Pod
 from kubectl_sched.api.pod_volumes import Volume
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
 from kubectl_sched.lazy_pattern import pattern
-from kubectl_sched.node_provisioning.cluster_autoscaler.node_groups import AKS, GKE
 from kubectl_sched.sources.discovery.kube_schedulers import scheduler_container
 from kubectl_sched.sources.discovery.scheduler_configurations import static_pod_config_maps
 from kubectl_sched.sources.discovery.scheduler_flags import flags, is_autoscaler
@@ -179,6 +178,8 @@ def autoscaler_needs(pods: Iterable[Pod], nodes: Sequence[Node], everybody: Iter
     """
     if all(pod.spec.node_name for pod in pods):
         return ()
+    from kubectl_sched.node_provisioning.cluster_autoscaler.node_groups import AKS, GKE
+
     labels = {label for node in nodes for label in node.metadata.labels}
     wanted = dict.fromkeys(map(Need, FOR_NEW_NODES)) if _NODE_POOL in labels else {}
     own = [pod for pod in everybody if any(map(is_autoscaler, pod.spec.containers))]

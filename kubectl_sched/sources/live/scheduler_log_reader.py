@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_sched.sources.discovery.kube_schedulers import find_schedulers, scheduler_container
-from kubectl_sched.sources.discovery.scheduler_logs import LOG_BYTES, scheduler_log
 from kubectl_sched.sources.live.live_errors import ClusterError
 
 if TYPE_CHECKING:
@@ -32,6 +31,8 @@ def _of_a_replica(pods: tuple[Pod, ...], server: Server) -> SchedulerLog | None:
 
 
 def _log(pod: Pod, server: Server) -> SchedulerLog | None:
+    from kubectl_sched.sources.discovery.scheduler_logs import LOG_BYTES, scheduler_log
+
     container = scheduler_container(pod)
     name = container.name if container is not None else ""
     query = {"container": name, "limitBytes": str(LOG_BYTES)}

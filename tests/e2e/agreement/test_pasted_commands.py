@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kubectl_sched.api.pod import Pod
-from kubectl_sched.sources import read
 from kubectl_sched.sources.discovery.replay_setup import Replay, configuration_for, scheduler_for
+from kubectl_sched.sources.dump.reader import read
 from kubectl_sched.suggestions.change import Kind, Promise
 from kubectl_sched.suggestions.search import suggest
 from tests.e2e.api import Api, ApiError

@@ -19,8 +19,8 @@ from kubectl_sched.dynamic_resource_allocation.device_configs import device_conf
 from kubectl_sched.framework.reservation import Reservation, Write
 from kubectl_sched.scheduler.reserve import reserved
 from kubectl_sched.scheduler.result import ScheduleResult
-from kubectl_sched.sources import read
 from kubectl_sched.sources.discovery.replay_setup import Replay, configuration_for, scheduler_for
+from kubectl_sched.sources.dump.reader import read
 from tests.e2e.api import LISTS, Api, Json
 from tests.e2e.control_plane import ADMIN_TOKEN, ControlPlane
 from tests.e2e.patience import until

@@ -15,8 +15,8 @@ import pytest
 from kubectl_sched.queries.whatif import Question, what_if
 from kubectl_sched.simulation.placements import Placement
 from kubectl_sched.simulation.what_if_result import WhatIfResult
-from kubectl_sched.sources import read
 from kubectl_sched.sources.discovery.replay_setup import Replay
+from kubectl_sched.sources.dump.reader import read
 from tests.e2e import kubelet
 from tests.e2e.api import LISTS, Api, ApiError, Json
 from tests.e2e.control_plane import ADMIN_TOKEN, ControlPlane

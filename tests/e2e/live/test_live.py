@@ -18,8 +18,8 @@ import pytest
 import yaml
 
 from kubectl_sched.api.core import Event
-from kubectl_sched.sources import read
 from kubectl_sched.sources.dump.dump import Dump
+from kubectl_sched.sources.dump.reader import read
 from kubectl_sched.sources.live import client, lister
 from kubectl_sched.sources.live.cluster_reader import read_live
 from kubectl_sched.sources.live.connection_flags import Connection

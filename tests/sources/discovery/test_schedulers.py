@@ -11,13 +11,15 @@ import pytest
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.queries.schedulers import scheduler_report
 from kubectl_sched.scheduler.result import Outcome
-from kubectl_sched.sources import Dump, read
 from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
 from kubectl_sched.sources.discovery.replay_setup import Replay
+from kubectl_sched.sources.dump.reader import read
 from tests.apiserver.manifests import NODE, listing, obj
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from kubectl_sched.sources import Dump
 
 FIXTURES = Path(__file__).parents[3] / "fixtures" / "schedulers"
 

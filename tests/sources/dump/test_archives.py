@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kubectl_sched.sources import DumpError, read
+from kubectl_sched.sources import DumpError
 from kubectl_sched.sources import budget as limits
+from kubectl_sched.sources.dump.reader import read
 from tests.apiserver.manifests import NODE, POD, keys, listing
 
 if TYPE_CHECKING:

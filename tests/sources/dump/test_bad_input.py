@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kubectl_sched.sources import Dump, DumpError, read
+from kubectl_sched.sources import Dump, DumpError
+from kubectl_sched.sources.dump.reader import read
 from tests.apiserver.manifests import NODE, POD, keys, listing
 from tests.examples import examples
 

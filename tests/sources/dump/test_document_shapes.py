@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kubectl_sched.api.pod import Pod
-from kubectl_sched.sources import Dump, DumpError, read
+from kubectl_sched.sources import Dump, DumpError
 from kubectl_sched.sources.dump.document_shapes import kind_of_path, kind_of_word
+from kubectl_sched.sources.dump.reader import read
 from tests.apiserver.manifests import NODE, POD, keys, listing, obj, without_kind
 
 if TYPE_CHECKING:

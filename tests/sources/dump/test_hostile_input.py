@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kubectl_sched.diagnostics.messages.decoder import parse
-from kubectl_sched.sources import DumpError, budget, read
+from kubectl_sched.sources import DumpError, budget
 from kubectl_sched.sources.dump.json_documents import split
+from kubectl_sched.sources.dump.reader import read
 from tests.apiserver.manifests import NODE, POD, listing
 from tests.program import run
 

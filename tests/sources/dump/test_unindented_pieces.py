@@ -12,11 +12,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kubectl_sched.sources import read
 from kubectl_sched.sources.dump import json_documents
 from kubectl_sched.sources.dump.json_lists import CHUNK, find_frame
 from kubectl_sched.sources.dump.processes import filling_process, unindented_pieces
 from kubectl_sched.sources.dump.processes.unindented_pieces import UnindentedPieces
+from kubectl_sched.sources.dump.reader import read
 from kubectl_sched.sources.dump_errors import BombError, DumpError
 from tests.apiserver.manifests import listing, obj
 from tests.sources.dump.test_json_lists import ITEMS

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from msgspec.structs import fields
 
 from kubectl_sched.api.pod import Pod
-from kubectl_sched.sources import Dump, read
 from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
 from kubectl_sched.sources.discovery.replay_setup import Replay
+from kubectl_sched.sources.dump.reader import read
 from kubectl_sched.sources.export.anonymizer import FIELDS, anonymized
 from kubectl_sched.sources.export.pseudonyms import KEPT_WORDS, Pseudonyms
 from kubectl_sched.sources.export.snapshot_file import encoded
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.sources import Dump
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 CASES = [case for path in sorted((FIXTURES / "vectors").glob("*.jsonl.gz")) for case in recorded(path)[::2]]

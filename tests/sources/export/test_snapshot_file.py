@@ -16,9 +16,10 @@ from kubectl_sched.diagnostics.messages.scheduler_reasons import own_reasons
 from kubectl_sched.errors import SchedError
 from kubectl_sched.queries.explanation import Explanation
 from kubectl_sched.render.data.explanation_data import explanation_data
-from kubectl_sched.sources import Dump, read
+from kubectl_sched.sources import Dump
 from kubectl_sched.sources.discovery.replay_setup import Replay, configuration_for, scheduler_for
 from kubectl_sched.sources.discovery.scheduler_configurations import parsed
+from kubectl_sched.sources.dump.reader import read
 from kubectl_sched.sources.export.kept_texts import pod_text
 from kubectl_sched.sources.export.snapshot_file import encoded, write_snapshot
 from tests.apiserver.manifests import NODE, POD, listing, obj

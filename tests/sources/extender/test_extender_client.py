@@ -19,9 +19,9 @@ from kubectl_sched.errors import SchedError
 from kubectl_sched.queries.explanation import Explanation
 from kubectl_sched.render.data.explanation_data import explanation_data
 from kubectl_sched.render.headline import decision
-from kubectl_sched.sources import read
 from kubectl_sched.sources.discovery.replay_setup import scheduler_for
 from kubectl_sched.sources.dump.full_objects import whole_objects
+from kubectl_sched.sources.dump.reader import read
 from kubectl_sched.sources.extender.extender_client import HTTPExtenders
 from tests.sources.extender.extender_server import ExtenderServer, extender_server
 
