@@ -12,13 +12,11 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from kubectl_sched.api.affinity import Toleration
-from kubectl_sched.api.component_helpers.pod_qos import pod_qos
 from kubectl_sched.api.core import Namespace
 from kubectl_sched.api.decoders import UNDECODABLE
 from kubectl_sched.api.meta import with_spec
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.apiserver.refused_manifest import RefusedError
-from kubectl_sched.apiserver.tolerations import are_allowed, merged_tolerations
 from kubectl_sched.sources.discovery.scheduler_flags import admission_plugins
 
 if TYPE_CHECKING:
@@ -84,6 +82,9 @@ def with_namespace_selector(pod: Pod, namespace: Namespace) -> Pod:
 
 def with_namespace_tolerations(pod: Pod, namespace: Namespace) -> Pod:
     """With the namespace's default tolerations. Raises RefusedError for one that the namespace does not allow."""
+    from kubectl_sched.api.component_helpers.pod_qos import pod_qos
+    from kubectl_sched.apiserver.tolerations import are_allowed, merged_tolerations
+
     told = namespace.metadata.annotations
     more = list(_tolerations(pod, told.default_tolerations))
     if pod_qos(pod) != "BestEffort":

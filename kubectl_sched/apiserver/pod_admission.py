@@ -24,7 +24,6 @@ from kubectl_sched.apiserver.namespace_admission import (
 )
 from kubectl_sched.apiserver.pod_defaults import defaulted
 from kubectl_sched.apiserver.refused_manifest import RefusedError
-from kubectl_sched.apiserver.tolerations import merged_tolerations
 from kubectl_sched.apiserver.validation.pod_validation import check_label_keys, check_quantities, validate
 from kubectl_sched.record import Record
 
@@ -153,6 +152,8 @@ class Admission(Record, frozen=True, kw_only=True):
                 raise RefusedError(
                     pod, "spec.nodeSelector", f"conflict: RuntimeClass {name} wants {key}={value}, not {selector[key]}"
                 )
+        from kubectl_sched.apiserver.tolerations import merged_tolerations
+
         tolerations = merged_tolerations((*spec.tolerations, *found.scheduling.tolerations))
         return structs.replace(
             pod, spec=structs.replace(spec, node_selector=selector or spec.node_selector, tolerations=tolerations)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from kubectl_sched.api.admission import ResourceQuota
 from kubectl_sched.api.apimachinery.quantity import ZERO, Quantity, parse_quantity, parse_resource_list
 from kubectl_sched.api.component_helpers.container_resources import PodResourcesOptions
-from kubectl_sched.api.component_helpers.pod_qos import pod_qos
 from kubectl_sched.api.component_helpers.pod_requests import pod_limits, pod_requests
 from kubectl_sched.apiserver.refused_manifest import RefusedError
 
@@ -143,10 +142,16 @@ def _looks_into_other_namespaces(pod: Pod) -> bool:
     return any(term.namespaces or term.namespace_selector is not None for term in terms)
 
 
+def _is_best_effort(pod: Pod) -> bool:
+    from kubectl_sched.api.component_helpers.pod_qos import pod_qos  # few quotas ask for it
+
+    return pod_qos(pod) == "BestEffort"
+
+
 _SCOPES: Mapping[str, Callable[[Pod], bool]] = {
     "Terminating": lambda pod: pod.spec.active_deadline_seconds is not None,
     "NotTerminating": lambda pod: pod.spec.active_deadline_seconds is None,
-    "BestEffort": lambda pod: pod_qos(pod) == "BestEffort",
-    "NotBestEffort": lambda pod: pod_qos(pod) != "BestEffort",
+    "BestEffort": _is_best_effort,
+    "NotBestEffort": lambda pod: not _is_best_effort(pod),
     "CrossNamespacePodAffinity": _looks_into_other_namespaces,
 }

@@ -88,3 +88,13 @@ def pinned(spec: PodSpec, node_name: str) -> PodSpec:
     affinity = spec.affinity or Affinity()
     node_affinity = structs.replace(affinity.node_affinity or NodeAffinity(), required=required)
     return structs.replace(spec, affinity=structs.replace(affinity, node_affinity=node_affinity))
+
+
+def target_of(pod: Pod) -> str | None:
+    """The node that the DaemonSet controller made the pod for, None for other pods."""
+    owner = pod.metadata.controller
+    affinity = pod.spec.affinity.node_affinity if pod.spec.affinity is not None else None
+    if owner is None or owner.kind != "DaemonSet" or affinity is None or affinity.required is None:
+        return None
+    fields = (field for term in affinity.required.node_selector_terms for field in term.match_fields)
+    return next((field.values[0] for field in fields if field.key == METADATA_NAME and field.values), None)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_sched.api.apps import DaemonSet
-from kubectl_sched.api.component_helpers.node_affinity import METADATA_NAME
 from kubectl_sched.api.core import Node
 from kubectl_sched.api.pod import Pod
-from kubectl_sched.controllers.daemon_set import runs_on, with_daemon_tolerations
+from kubectl_sched.controllers.daemon_set import runs_on, target_of, with_daemon_tolerations
 from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
@@ -52,16 +51,6 @@ def _have(names: Sequence[str]) -> str:
 def _listed(names: Sequence[str]) -> str:
     more = f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
     return f"{', '.join(names[:_SHOWN])}{more}"
-
-
-def target_of(pod: Pod) -> str | None:
-    """The node that the DaemonSet controller made the pod for, None for other pods."""
-    owner = pod.metadata.controller
-    affinity = pod.spec.affinity.node_affinity if pod.spec.affinity is not None else None
-    if owner is None or owner.kind != "DaemonSet" or affinity is None or affinity.required is None:
-        return None
-    fields = (field for term in affinity.required.node_selector_terms for field in term.match_fields)
-    return next((field.values[0] for field in fields if field.key == METADATA_NAME and field.values), None)
 
 
 def coverage(objects: Sequence[KubernetesObject], name: str, namespace: str | None) -> Iterator[Coverage]:

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import structs
 
 from kubectl_sched.api.apimachinery.quantity import parse_resource_list
-from kubectl_sched.api.apps import DaemonSet, Deployment, Job, ReplicaSet, ReplicationController, StatefulSet
+from kubectl_sched.api.apps import DaemonSet, Deployment, Job, ReplicaSet, StatefulSet
 from kubectl_sched.api.meta import with_spec
 from kubectl_sched.apiserver.refused_manifest import refuse
 from kubectl_sched.controllers.workload_pods import TEMPLATE_HASH, replica_set_of
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.api.pod_volumes import PersistentVolumeClaimTemplate
     from kubectl_sched.snapshot import Objects
-
-NEVER_ROLLED_OUT = (ReplicaSet, ReplicationController, Job)
-"""Kinds whose pods stay as they are, whatever becomes of the template."""
 
 _OF_A_SET = (
     "spec: Forbidden: updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', "

@@ -24,12 +24,10 @@ from kubectl_sched.errors import SchedError
 from kubectl_sched.record import Record
 from kubectl_sched.scheduler.scheduler import SeveralSchedulers
 from kubectl_sched.simulation.existing_workloads import existing_item, plan_of
-from kubectl_sched.simulation.node_copies import daemon_on, daemon_templates
 from kubectl_sched.simulation.node_edits import Cluster, node_meant
 from kubectl_sched.simulation.placements import QueuedPod
 from kubectl_sched.simulation.promised_storage import about_capacity
 from kubectl_sched.simulation.queue_simulation import Choices, Simulation, owner_of
-from kubectl_sched.simulation.rollout import roll_out
 from kubectl_sched.simulation.what_if_notes import about_order, about_pending, about_unknown_nodes
 from kubectl_sched.simulation.what_if_result import WhatIfResult
 from kubectl_sched.simulation.workloads_to_place import PlacedWorkloads, Sizing
@@ -205,6 +203,7 @@ class _Stages:
         if not waiting or answer.interrupted:
             return answer
         from kubectl_sched.queries.provisioning.provisioned_nodes import provisioned_nodes  # few questions ask for it
+        from kubectl_sched.simulation.node_copies import daemon_on, daemon_templates
 
         cluster, after = materialized.cluster, answer.simulated.after
         others = [item for item in (*cluster.objects, *materialized.made) if not isinstance(item, Pod)]
@@ -340,6 +339,8 @@ class _Stages:
         simulation.run(report)
         for workload in workloads:
             if workload.old:
+                from kubectl_sched.simulation.rollout import roll_out
+
                 source = workload.replicas.source
                 owner = workload.replicas.owner or source.key
                 plan = plan_of(source, owner, workload.pods, workload.old, self._admission.enabled)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_sched.api.scheduling import PodGroup
-from kubectl_sched.framework.podgroup_info import root_of
 
 if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
@@ -24,6 +23,8 @@ def group_with_cycle(pod: Pod, scheduler: Scheduler) -> Group | None:
     named = pod.spec.scheduling_group
     if named is None or not named.pod_group_name or not has_group_cycles(scheduler.configuration):
         return None
+    from kubectl_sched.framework.podgroup_info import root_of  # most pods are in no group
+
     objects = scheduler.nodes.objects
     group = objects.get(PodGroup, named.pod_group_name, pod.metadata.namespace)
     return root_of(group, objects, scheduler.configuration.features) if group is not None else None

@@ -15,7 +15,6 @@ from kubectl_sched.framework.interface import FilterPlugin, PreFilterPlugin, Sco
 from kubectl_sched.framework.plugin_error_boundary import EXPECTED, error_of, is_unknown, unknown
 from kubectl_sched.framework.status import SUCCESS
 from kubectl_sched.record import CachingRecord, Record
-from kubectl_sched.scheduler.explanation_budget import ExplanationBudget
 from kubectl_sched.scheduler.num_feasible_nodes import num_feasible_nodes_to_find
 from kubectl_sched.snapshot import Column
 
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.interface import BindingAction, PostFilterResult
     from kubectl_sched.framework.runtime import Framework, PluginScores
     from kubectl_sched.framework.status import NodeToStatus, Status
+    from kubectl_sched.scheduler.explanation_budget import ExplanationBudget
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.array_types import Integers, Mask, Rows
 
@@ -284,6 +284,8 @@ class ScheduleResult(CachingRecord, frozen=True, kw_only=True):
     @cached_property
     def budget(self) -> ExplanationBudget:
         """The budget of everything that explains this result."""
+        from kubectl_sched.scheduler.explanation_budget import ExplanationBudget
+
         return ExplanationBudget(self.pod)
 
     def _evidence(self, plugin: str, explain: Callable[[], tuple[Evidence, ...]]) -> tuple[Evidence, ...]:

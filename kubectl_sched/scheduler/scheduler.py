@@ -12,7 +12,6 @@ from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
 from kubectl_sched.framework.handle import Handle
 from kubectl_sched.framework.runtime import Framework
 from kubectl_sched.plugins import make_plugins
-from kubectl_sched.scheduler.queue_position import QueueOrder, QueuePlace, as_queued
 from kubectl_sched.scheduler.schedule_one import cycle, no_profile, schedule_one
 
 if TYPE_CHECKING:
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from kubectl_sched.config import Configuration
     from kubectl_sched.framework.handle import ExtenderClient
     from kubectl_sched.framework.interface import QueueSortPlugin
+    from kubectl_sched.scheduler.queue_position import QueueOrder, QueuePlace
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.snapshot import Snapshot
 
@@ -70,12 +70,18 @@ class Scheduler:
             return None
         for plugin in result.framework.queue_sort_plugins[:1]:
             if plugin not in self._orders:
+                from kubectl_sched.scheduler.queue_position import QueueOrder  # few answers tell of the queue
+
                 self._orders[plugin] = QueueOrder([self.as_queued(pod) for pod in self.waiting], plugin)
             return self._orders[plugin].place(self.as_queued(result.pod))
         return None
 
     def as_queued(self, pod: Pod) -> Pod:
         """Return the pod with the priority by which it is queued: since 1.37 that of its group."""
+        if pod.spec.scheduling_group is None:
+            return pod
+        from kubectl_sched.scheduler.queue_position import as_queued
+
         return as_queued(pod, self.nodes.objects, self.configuration)
 
     def _with_nominated(self, nodes: Snapshot) -> Snapshot:

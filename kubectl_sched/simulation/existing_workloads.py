@@ -9,12 +9,10 @@ from msgspec.structs import replace
 from kubectl_sched.api.apimachinery.int64 import parse_int64
 from kubectl_sched.api.apps import CronJob, DaemonSet, Deployment, Job, StatefulSet
 from kubectl_sched.api.pod import Pod
-from kubectl_sched.controllers.daemon_set_coverage import target_of
+from kubectl_sched.controllers.daemon_set import target_of
 from kubectl_sched.controllers.workload_pods import COMPLETION_INDEX, replicas_of
 from kubectl_sched.errors import SchedError
-from kubectl_sched.near_names import near_hint
 from kubectl_sched.simulation.queue_simulation import owner_of
-from kubectl_sched.simulation.rollout import Plan, Strategy, least_wanted
 from kubectl_sched.sources.kinds import POD_MAKERS
 from kubectl_sched.sources.pod_selection import WORKLOAD_WORDS
 
@@ -24,6 +22,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.apps import IntOrPercent, PodTemplateSpec, RollingUpdate
     from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.controllers.workload_pods import Replicas
+    from kubectl_sched.simulation.rollout import Plan, Strategy
 
 _WORDS = {**WORKLOAD_WORDS, "cronjob": "CronJob", "cronjobs": "CronJob", "cj": "CronJob"}
 
@@ -36,6 +35,8 @@ def existing_item(target: str, objects: Iterable[KubernetesObject], namespace: s
     for item in of_kind:
         if (item.namespace, item.name) == (namespace, name):
             return item
+    from kubectl_sched.near_names import near_hint
+
     elsewhere = sorted({item.namespace for item in of_kind if item.name == name})
     hint = near_hint(name, [item.name for item in of_kind if item.namespace == namespace])
     if elsewhere:
@@ -61,6 +62,8 @@ def _controller_of(pod: Pod) -> str | None:
 
 def strategy_of(item: KubernetesObject, replicas: int, enabled: Callable[[str], bool]) -> Strategy:
     """Return the workload's rollout strategy; `enabled` says which feature gates are on."""
+    from kubectl_sched.simulation.rollout import Strategy
+
     if isinstance(item, Deployment):
         strategy = item.spec.strategy
         if strategy.type == "Recreate":
@@ -101,6 +104,8 @@ def plan_of(
     item: KubernetesObject, owner: str, new: Sequence[Pod], old: Sequence[Pod], enabled: Callable[[str], bool]
 ) -> Plan:
     """Return the pods to replace: OnDelete and a partition leave old pods as they are."""
+    from kubectl_sched.simulation.rollout import Plan
+
     strategy = strategy_of(item, len(new), enabled)
     if not strategy.in_place:
         return Plan(owner=owner, strategy=strategy, old=old, new=new)
@@ -144,6 +149,10 @@ def surplus_of(item: KubernetesObject, wanted: Sequence[Pod], present: Sequence[
     if isinstance(item, StatefulSet | DaemonSet):
         places = {_place(item, pod) for pod in wanted}
         return [pod for pod in present if _place(item, pod) not in places]
+    if len(present) <= len(wanted):
+        return []
+    from kubectl_sched.simulation.rollout import least_wanted
+
     left, gone = list(present), []
     while len(left) > len(wanted):
         gone.append(least_wanted(left))

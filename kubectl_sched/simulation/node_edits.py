@@ -9,7 +9,6 @@ import msgspec
 from msgspec import structs
 
 from kubectl_sched.api.apimachinery.quantity import InvalidQuantity, parse_quantity
-from kubectl_sched.api.apimachinery.selector_text import parse_selector
 from kubectl_sched.api.apimachinery.validation import label_key_errors, label_value_errors
 from kubectl_sched.api.component_helpers.taints import (
     EFFECTS,
@@ -28,9 +27,6 @@ from kubectl_sched.apiserver.what_if_size_limits import decimal, few, nodes_coun
 from kubectl_sched.controllers.claims_after_deletion import Changes, all_changed, changed, left_behind, recreated
 from kubectl_sched.controllers.daemon_set import runs_on
 from kubectl_sched.errors import SchedError
-from kubectl_sched.near_names import near_hint
-from kubectl_sched.simulation.drain import comes_back, drain_notes
-from kubectl_sched.simulation.node_copies import daemon_on, daemon_templates, fresh_copy, slices_of_copy
 from kubectl_sched.snapshot import Objects
 from kubectl_sched.sources.dump.undecoded_values import typed
 from kubectl_sched.sources.dump.user_files import read_document
@@ -104,6 +100,8 @@ class Cluster:
         if text.startswith("(") and not text.endswith(")"):
             raise SchedError(f"{flag} {text}: the parenthesis is not closed")
         if text.startswith("("):
+            from kubectl_sched.api.apimachinery.selector_text import parse_selector
+
             selector = parse_selector(text[1:-1])
             found = [node for node in self.nodes.values() if selector.matches(node.metadata.labels)]
         elif text in self.nodes:
@@ -111,11 +109,15 @@ class Cluster:
         else:
             found = [node for name, node in self.nodes.items() if fnmatchcase(name, text)]
         if not found:
+            from kubectl_sched.near_names import near_hint
+
             raise SchedError(f"{flag}: no node matches {text}{near_hint(text, self.nodes)}")
         return found
 
     def add_copies(self, original: Node, count: int) -> None:
         """Copies of a node, NAME-add-1 and so on, each with the DaemonSet pods that belong on it."""
+        from kubectl_sched.simulation.node_copies import daemon_on, daemon_templates, fresh_copy, slices_of_copy
+
         drivers = next((item for item in self.others if isinstance(item, CSINode) and item.name == original.name), None)
         daemons = daemon_templates(self.others, self.pods)
         number = 1
@@ -138,6 +140,8 @@ class Cluster:
 
     def evict(self, leaving: Callable[[Pod], bool]) -> None:
         """Take pods off their nodes; those that a controller owns are pending again."""
+        from kubectl_sched.simulation.drain import comes_back
+
         gone = [pod for pod in self.pods if leaving(pod)]
         again = {pod.key: recreated(pod) for pod in gone if comes_back(pod) and not pod.has_ended}
         self.evicted += again.values()
@@ -207,6 +211,8 @@ def _with_allocatable(node: Node, source: str) -> Node:
 
 
 def _drain(cluster: Cluster, value: str) -> Iterator[str]:
+    from kubectl_sched.simulation.drain import drain_notes
+
     for node in cluster.matching(value, "--drain"):
         pods = cluster.on(node.name)
         yield from drain_notes(node.name, pods, cluster.others)
@@ -275,6 +281,7 @@ def _parsed_taint(text: str, value: str) -> Taint:
 
 def _evict_from(cluster: Cluster, node: str, taint: Taint) -> Iterator[str]:
     """Evict what does not tolerate the taint. Static pods tolerate all, and what tolerates it for a time stays."""
+    from kubectl_sched.simulation.drain import comes_back
 
     def leaves(pod: Pod) -> bool:
         if pod.spec.node_name != node or pod.is_static or pod.has_ended:

@@ -7,19 +7,12 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from kubectl_sched.api.apimachinery.quantity import value
-from kubectl_sched.api.apps import DaemonSet, Deployment, Job, JobStatus, StatefulSet
+from kubectl_sched.api.apps import DaemonSet, Deployment, Job, JobStatus, ReplicaSet, ReplicationController, StatefulSet
 from kubectl_sched.api.meta import ObjectMeta
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.apiserver.what_if_size_limits import few, pods_counted
 from kubectl_sched.controllers.pod_creation import Workload
 from kubectl_sched.controllers.workload_pods import replicas_of
-from kubectl_sched.controllers.workload_update_rules import (
-    NEVER_ROLLED_OUT,
-    check_update,
-    running_replica_set,
-    while_paused,
-    with_stored_count,
-)
 from kubectl_sched.errors import SchedError
 from kubectl_sched.record import Record
 from kubectl_sched.simulation.existing_workloads import (
@@ -39,6 +32,10 @@ if TYPE_CHECKING:
     from kubectl_sched.controllers.pod_creation import Making
     from kubectl_sched.controllers.workload_pods import Replicas
     from kubectl_sched.simulation.node_edits import Cluster
+
+
+_NEVER_ROLLED_OUT = (ReplicaSet, ReplicationController, Job)
+"""Kinds whose pods stay as they are, whatever becomes of the template."""
 
 
 class Sizing(Record, frozen=True, kw_only=True):
@@ -70,11 +67,13 @@ class PlacedWorkloads:
         Raises RefusedError for what may not change, and SchedError for --replicas where it does not apply.
         """
         stored = self._stored(item) if from_manifest else None
-        only_scales = not from_manifest or isinstance(item, NEVER_ROLLED_OUT)
+        only_scales = not from_manifest or isinstance(item, _NEVER_ROLLED_OUT)
         if from_manifest:
             item, is_unchanged = self._applied(item, stored)
             only_scales |= is_unchanged
         if isinstance(item, Deployment) and item.spec.paused:
+            from kubectl_sched.controllers.workload_update_rules import while_paused
+
             running = while_paused(item, self._admission.objects)
             note = about_paused(item, is_running=running is not None)
             if running is None:
@@ -88,6 +87,8 @@ class PlacedWorkloads:
         present = [pod for pod in pods_of(item, self._cluster.pods) if not pod.has_ended]
         replica_set = None
         if only_scales and isinstance(item, Deployment):
+            from kubectl_sched.controllers.workload_update_rules import running_replica_set
+
             replica_set = running_replica_set(item, present, self._admission.objects)
         replicas = replicas_of(
             item, list(self._cluster.nodes.values()), single=not self._makes_copies, replica_set=replica_set
@@ -169,6 +170,8 @@ class PlacedWorkloads:
             item = structs.replace(item, status=stored.status if isinstance(stored, Job) else JobStatus())
         if stored is None:
             return item, False
+        from kubectl_sched.controllers.workload_update_rules import check_update, with_stored_count
+
         item = with_stored_count(item, stored)
         is_unchanged = self._template(stored) == self._template(item)
         if not self._server_checks:

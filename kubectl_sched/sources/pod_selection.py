@@ -6,11 +6,9 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from kubectl_sched.api.apimachinery.selector_text import parse_selector
 from kubectl_sched.api.apps import ReplicaSet
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.errors import SchedError
-from kubectl_sched.near_names import near_hint
 from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
@@ -98,6 +96,8 @@ def select(
         namespace = selection.namespace
         found = pods if namespace is None else [pod for pod in pods if pod.metadata.namespace == namespace]
     if selection.label_selector is not None:
+        from kubectl_sched.api.apimachinery.selector_text import parse_selector
+
         selector = parse_selector(selection.label_selector)
         found = [pod for pod in found if selector.matches(pod.metadata.labels)]
     if selection.pending:
@@ -192,6 +192,8 @@ def _unknown_pod(name: str, namespace: str | None, pods: list[Pod], *, is_live: 
         return f"there is no pod {name} {place}; there is one in {', '.join(elsewhere)} (-n {elsewhere[0]})"
     if not pods and not is_live:
         return f"there is no pod {name} {place}: no pods at all were read (`kubectl get pods -A -o json` has them)"
+    from kubectl_sched.near_names import near_hint
+
     here = sorted(pod.metadata.name for pod in pods if namespace in {None, pod.metadata.namespace})
     hint = near_hint(name, here)
     if hint:
@@ -223,6 +225,8 @@ def _of_workload(
         and ((controller.kind, controller.name) in owners or _hash_names(pod, controller.name, kind, name))
     ]
     if not found:
+        from kubectl_sched.near_names import near_hint
+
         place = f"in namespace {namespace}" if namespace else "in any namespace"
         names = _names_of(kind, pods, objects, namespace)
         if name not in names and (hint := near_hint(name, names)):

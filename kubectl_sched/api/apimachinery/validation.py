@@ -97,6 +97,12 @@ def invalid(path: str, value: str | int | Sequence[str], detail: str) -> str:
     return f"{path}: Invalid value: {_shown(value)}: {detail}"
 
 
+def not_negative(path: str, number: int | None) -> Iterator[str]:
+    """A number that may not be below 0."""
+    if number is not None and number < 0:
+        yield invalid(path, number, "must be greater than or equal to 0")
+
+
 def text_problems(path: str, text: str, errors: Callable[[str], list[str]]) -> Iterator[str]:
     """A field.Invalid error for each thing that is wrong with a text; `errors` is one of the functions above."""
     return (invalid(path, text, detail) for detail in errors(text))

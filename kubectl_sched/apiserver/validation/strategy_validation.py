@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from kubectl_sched.api.apimachinery.int64 import parse_int64
-from kubectl_sched.api.apimachinery.validation import invalid
+from kubectl_sched.api.apimachinery.validation import invalid, not_negative
 from kubectl_sched.api.apps import DaemonSet, Deployment, RollingUpdate, StatefulSet
 
 if TYPE_CHECKING:
@@ -132,9 +132,3 @@ def _is_none(amount: IntOrPercent) -> bool:
     digits = amount.removesuffix("%")
     number = parse_int64(digits) if digits.isdecimal() else 0
     return not number if number is not None else digits != amount
-
-
-def not_negative(path: str, number: int | None) -> Iterator[str]:
-    """A number that may not be below 0."""
-    if number is not None and number < 0:
-        yield invalid(path, number, "must be greater than or equal to 0")

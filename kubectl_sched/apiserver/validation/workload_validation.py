@@ -13,6 +13,7 @@ from kubectl_sched.api.apimachinery.labels import InvalidSelector, selector_of
 from kubectl_sched.api.apimachinery.validation import (
     dns_label_errors,
     invalid,
+    not_negative,
     not_supported,
     subdomain_errors,
     text_problems,
@@ -20,7 +21,6 @@ from kubectl_sched.api.apimachinery.validation import (
 from kubectl_sched.api.apps import CronJob, DaemonSet, Deployment, Job, ReplicaSet, ReplicationController, StatefulSet
 from kubectl_sched.api.meta import LabelSelector
 from kubectl_sched.apiserver.refused_manifest import refuse
-from kubectl_sched.apiserver.validation.strategy_validation import not_negative, strategy_problems
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,7 +34,7 @@ _NO_MATCH = "`selector` does not match template `labels`"
 
 def check_workload(item: KubernetesObject) -> None:
     """Raises RefusedError with all that is wrong with a Pod's name, or with a workload around its template."""
-    refuse(item, [*_name(item), *_spec(item)])
+    refuse(item, [*_name(item), *_spec(item), *_strategy(item)])
 
 
 def _name(item: KubernetesObject) -> Iterator[str]:
@@ -52,11 +52,9 @@ def _spec(item: KubernetesObject) -> Iterator[str]:
                 yield "spec.selector: Required value"
             yield from _selected(item.spec.selector, item.spec.template, _noun(item))
             yield from _always(item.spec.template)
-            yield from strategy_problems(item)
         case DaemonSet():
             yield from _selected(item.spec.selector, item.spec.template, _noun(item))
             yield from _always(item.spec.template)
-            yield from strategy_problems(item)
         case ReplicationController():
             yield from not_negative("spec.replicas", item.spec.replicas)
             yield from _of_controller(item)
@@ -64,6 +62,13 @@ def _spec(item: KubernetesObject) -> Iterator[str]:
             yield from _job(item.spec, "spec")
         case CronJob():
             yield from _job(item.spec.job_template.spec, "spec.jobTemplate.spec")
+
+
+def _strategy(item: KubernetesObject) -> Iterator[str]:
+    if isinstance(item, Deployment | ReplicaSet | StatefulSet | DaemonSet):
+        from kubectl_sched.apiserver.validation.strategy_validation import strategy_problems
+
+        yield from strategy_problems(item)
 
 
 def _noun(item: KubernetesObject) -> str:

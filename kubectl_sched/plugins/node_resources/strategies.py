@@ -13,7 +13,6 @@ import numpy as np
 
 from kubectl_sched.api.component_helpers.resource_names import CPU, EPHEMERAL_STORAGE, MEMORY, is_scalar_resource_name
 from kubectl_sched.framework.golang import truncated_divisions
-from kubectl_sched.framework.shape_score import broken_linear
 from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
@@ -147,6 +146,8 @@ class RequestedToCapacityRatio(Strategy):
     wants: ClassVar[str] = "nodes by the shape of the profile"
 
     def __init__(self, shape: Sequence[UtilizationShapePoint]) -> None:
+        from kubectl_sched.framework.shape_score import broken_linear
+
         scale = MAX_NODE_SCORE // _MAX_CUSTOM_PRIORITY_SCORE
         points = [(point.utilization, point.score * scale) for point in shape]
         self._points_at = np.array(

@@ -23,7 +23,6 @@ from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.scheduler.schedule_one import cycle
 from kubectl_sched.simulation.placements import TIED_SHOWN, Ties
 from kubectl_sched.simulation.pods_without_claims import counts_nobody, is_plain
-from kubectl_sched.simulation.replicas.group_ranking import GroupRanking, group_ranking
 from kubectl_sched.simulation.replicas.node_ranking import NodeRankings
 from kubectl_sched.simulation.replicas.ordinal_labels import Ordinals
 from kubectl_sched.simulation.replicas.replica_scorer import Feasible, remember
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.interface import FilterPlugin
     from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.simulation.replicas.group_ranking import GroupRanking
     from kubectl_sched.simulation.replicas.node_ranking import FewNodes, NodeRanking
     from kubectl_sched.simulation.replicas.replica_claims import ReplicaClaims
     from kubectl_sched.simulation.replicas.verdicts_by_usage import UsageLevel
@@ -153,6 +153,7 @@ class EqualPods:
 
         self._rankings: NodeRankings | None = None
         self._ranking: NodeRanking | FewNodes | GroupRanking | None = None
+        self._groups: GroupRanking | None = None
         self._is_of_one_kind = True
         self._is_settled = False
         self._pods_until_groups = 1 + len(self.nodes) // _NODES_A_POD
@@ -288,10 +289,12 @@ class EqualPods:
         self._pods_until_groups -= 1
         if self._pods_until_groups or self._claims is not None or nodes.cluster is not None:
             return None
+        from kubectl_sched.simulation.replicas.group_ranking import group_ranking  # few pods need it
+
         asked = self._state, self.pod, nodes
         ranking = group_ranking(self._counting, self._scores, asked, self._passes_others, self._in_name_order)
         if ranking is not None:
-            self._rankings, self._ranking = ranking.nodes, ranking
+            self._rankings, self._ranking, self._groups = ranking.nodes, ranking, ranking
             if ranking.is_spent:
                 self._stop_ranking()
         return self._ranking
@@ -314,10 +317,10 @@ class EqualPods:
                 self._rankings = self._ranking = None
 
     def _stop_ranking(self) -> None:
-        rankings, ranking = self._rankings, self._ranking
+        rankings, ranking, groups = self._rankings, self._ranking, self._groups
         self._rankings = self._ranking = None
-        if isinstance(ranking, GroupRanking):
-            self._leave_groups(ranking.nodes.changed)
+        if groups is not None and ranking is groups:
+            self._leave_groups(groups.nodes.changed)
         elif rankings is not None:
             self._feasible = self._feasible_now()
 

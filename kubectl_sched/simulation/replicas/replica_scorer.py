@@ -14,13 +14,13 @@ import numpy as np
 from kubectl_sched.framework.interface import PreScoreExtensions, ScorePlugin
 from kubectl_sched.framework.runtime import normalized_scores
 from kubectl_sched.framework.status import Code
-from kubectl_sched.snapshot.replica_counts import ReplicaCounts, ReplicaRawScores
 
 if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.framework.cycle_state import CycleState
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.array_types import Integers, Mask, Rows
+    from kubectl_sched.snapshot.replica_counts import ReplicaRawScores
 
 
 _MOST_REMEMBERED = 8
@@ -144,6 +144,8 @@ class ReplicaScorer:
 
     def constant_raw_scores(self) -> ReplicaRawScores:
         """The same of a plugin whose raw scores never change."""
+        from kubectl_sched.snapshot.replica_counts import ReplicaCounts, ReplicaRawScores
+
         everywhere = np.arange(len(self._raw), dtype=np.int32)
         return ReplicaRawScores([ReplicaCounts(everywhere, self._raw, np.zeros_like(self._raw))])
 
