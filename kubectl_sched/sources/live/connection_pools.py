@@ -16,7 +16,7 @@ from http.client import HTTPConnection, HTTPException, HTTPResponse
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from urllib.parse import quote, unquote
 
-from kubectl_sched.sources.live.endpoint import split_address
+from kubectl_sched.sources.live.endpoint import host_of, split_address
 from kubectl_sched.sources.live.live_errors import KubeconfigError, UnconnectedError
 from kubectl_sched.sources.live.proxies import proxy_from_environment
 from kubectl_sched.sources.live.server_refusals import plain
@@ -122,7 +122,7 @@ class _Pool(NamedTuple):
         server = split_address(endpoint.server)
         if server is None or server.scheme not in {"http", "https"}:
             raise UnconnectedError("its address names no host that there can be")
-        host = unquote(server.hostname or "")
+        host = host_of(server)
         context = ssl_context(endpoint, shown) if server.scheme == "https" else None
         proxy = _proxy(endpoint.proxy or proxy_from_environment(endpoint.server, environment))
         passes_on = proxy is not None and proxy.scheme in {"http", "https"} and context is None
@@ -165,7 +165,7 @@ class Connection(HTTPConnection):
 
     @property
     def is_open(self) -> bool:
-        """Report whether nothing has come that nobody asked for: whatever it is, a server that closes sends it."""
+        """Report whether the server keeps it open: whatever comes without being asked for is its end."""
         with selectors.DefaultSelector() as selector:
             selector.register(self.sock, selectors.EVENT_READ)
             return not selector.select(0)

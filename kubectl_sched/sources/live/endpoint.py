@@ -9,10 +9,13 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.sources.live.live_errors import KubeconfigError
 
 if TYPE_CHECKING:
     from urllib.parse import SplitResult
+
+_NO_HOST = pattern(r"[\x00-\x20\x7f]")
 
 
 class _Secret(msgspec.Struct, frozen=True):
@@ -90,4 +93,9 @@ def split_address(text: str) -> SplitResult | None:
         is_address = bool(parts.hostname and parts.hostname.encode("idna")) and parts.port != 0
     except ValueError:
         return None
-    return parts if is_address else None
+    return parts if is_address and not _NO_HOST.search(parts.hostname or "") else None
+
+
+def host_of(address: SplitResult) -> str:
+    """Return the host; the zone of an IPv6 address (RFC 6874) as the operating system takes it."""
+    return (address.hostname or "").replace("%25", "%")

@@ -10,9 +10,10 @@ import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 from kubectl_sched.lazy_pattern import pattern
+from kubectl_sched.sources.live.endpoint import host_of
 from kubectl_sched.sources.live.live_errors import KubeconfigError
 
 if TYPE_CHECKING:
@@ -63,8 +64,7 @@ def ssl_context(endpoint: Endpoint, shown: Shown) -> ssl.SSLContext:
 
 def certified_name(endpoint: Endpoint) -> str:
     """Return the host that the server's certificate has to be for: without the zone of an address or a root's dot."""
-    host = unquote(urlsplit(endpoint.server).hostname or "")
-    return endpoint.server_name or host.partition("%")[0].rstrip(".")
+    return endpoint.server_name or host_of(urlsplit(endpoint.server)).partition("%")[0].rstrip(".")
 
 
 def _place(path: str | None, key: str) -> str:

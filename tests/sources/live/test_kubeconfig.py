@@ -244,16 +244,19 @@ def test_what_makes_no_sense_is_said_in_one_sentence(
     assert raised.value.exit_code == 2
 
 
-@pytest.mark.parametrize("proxy", ["http://[a", "http://user:secret@a:b", "ftp://a", "http://a..b", "socks5://a\u202e"])
+@pytest.mark.parametrize(
+    "proxy", ["http://[a", "http://user:secret@a:b", "ftp://a", "http://a..b", "socks5://a\u202e", "http://a b"]
+)
 def test_a_proxy_that_is_none_is_refused_without_what_it_says_of_a_user(proxy: str) -> None:
     with pytest.raises(KubeconfigError, match="is no http, https or socks5 address") as raised:
         Server(Endpoint("http://a", proxy=proxy)).get("/version")
     assert "secret" not in str(raised.value)
 
 
-def test_a_host_that_there_cannot_be_is_not_asked_again() -> None:
+@pytest.mark.parametrize("host", ["a..b", "a b", "a\u202e"])
+def test_a_host_that_there_cannot_be_is_not_asked_again(host: str) -> None:
     with pytest.raises(ClusterError, match=r"^the server a.*: its address names no host that there can be$"):
-        Server(Endpoint("http://a..b")).get("/version")
+        Server(Endpoint(f"http://{host}")).get("/version")
 
 
 @pytest.mark.parametrize(("name", "value"), [("a=b", "c"), ("a", "\0")])
