@@ -35,6 +35,9 @@ _PORTS = {"http": 80, "https": 443, "socks5": 1080, "socks5h": 1080}
 _UNQUOTED = "/?:@!$&'()*+,;=~%"
 """The characters of a request's target that stand as they are, besides letters and digits."""
 
+_MOST_QUOTED = 200
+"""Characters of what a proxy says."""
+
 
 class Request(NamedTuple):
     """One request, ready to be sent as often as need be."""
@@ -298,7 +301,7 @@ def _begin_tunnel(sock: socket.socket, pool: _Pool, proxy: SplitResult) -> None:
     with HTTPResponse(sock, method="CONNECT") as answer:
         answer.begin()
         if not 200 <= answer.status < 300:
-            raise OSError(f"{answer.status} {answer.reason}")
+            raise OSError(f"{answer.status} {answer.reason[:_MOST_QUOTED]}".strip())
 
 
 def _authorization(proxy: SplitResult | None) -> tuple[tuple[str, str], ...]:

@@ -12,7 +12,7 @@ class ClusterError(SchedError):
 
 
 class UnconnectedError(Exception):
-    """There is no connection, so that nothing was sent; the text says why. What `may_come` is worth another try."""
+    """There is no connection, so that nothing was sent; the text says why. One that `may_come` is worth another try."""
 
     def __init__(self, said: str, *, may_come: bool = False) -> None:
         super().__init__(said)

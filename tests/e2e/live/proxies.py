@@ -12,6 +12,9 @@ from types import TracebackType
 from typing import Self
 from urllib.parse import urlsplit
 
+REASON = "Authenticate yourself" + ", please" * 1000
+"""Longer than anybody wants to read."""
+
 _ESTABLISHED = b"HTTP/1.1 200 Connection established\r\n\r\n"
 
 
@@ -93,7 +96,7 @@ class RefusingProxy(Proxy):
     def serve(self, client: socket.socket) -> None:
         """Refuse."""
         _head(client)
-        client.sendall(b"HTTP/1.1 407 Authenticate yourself\r\nContent-Length: 0\r\n\r\n")
+        client.sendall(f"HTTP/1.1 407 {REASON}\r\nContent-Length: 0\r\n\r\n".encode())
         client.close()
 
 

@@ -16,7 +16,7 @@ from kubectl_sched.sources.live.kubeconfig import resolve
 from kubectl_sched.sources.pod_selection import Selection
 from tests.e2e.api import Api
 from tests.e2e.control_plane import ADMIN_TOKEN, ControlPlane
-from tests.e2e.live.proxies import Proxy, RefusingProxy, SocksProxy, TLSProxy
+from tests.e2e.live.proxies import REASON, Proxy, RefusingProxy, SocksProxy, TLSProxy
 from tests.e2e.live.test_live import fill, objects
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def test_a_proxy_is_spoken_to_over_tls_where_its_address_says_so(control_plane: 
 def test_a_proxy_that_lets_nobody_through_is_said_to(control_plane: ControlPlane, tmp_path: Path) -> None:
     with RefusingProxy(control_plane.port) as proxy:
         done = explain(kubeconfig(control_plane, tmp_path), HTTPS_PROXY=f"http://{proxy.address}")
-    said = "its proxy does not let us through (407 authenticate yourself)"
+    said = f"its proxy does not let us through (407 {REASON.lower()[:200]})"
     assert (done.returncode, done.stderr) == (3, f"error: the server {HOST}:6443: {said}\n")
 
 
