@@ -21,6 +21,7 @@ from kubectl_sched.binding.object_reader import find
 from kubectl_sched.binding.podgroup_plan import group_situation
 from kubectl_sched.binding.writer import Writer
 from kubectl_sched.cli.explain_podgroup import group_names, is_about_groups
+from kubectl_sched.cli.interruptible_cluster import endpoint_of
 from kubectl_sched.errors import SchedError
 from kubectl_sched.output import write_error, write_text
 from kubectl_sched.render.data.explanation_data import explanation_data
@@ -32,7 +33,6 @@ from kubectl_sched.render.text.binding_plan import plan_lines, question
 from kubectl_sched.render.text.progress_bar import progress
 from kubectl_sched.sources.live.client import Server
 from kubectl_sched.sources.live.cluster_reader import read_live
-from kubectl_sched.sources.live.kubeconfig import resolve
 from kubectl_sched.sources.live.live_errors import ClusterError
 from kubectl_sched.sources.live.needed_kinds import EVERYTHING
 from kubectl_sched.sources.pod_selection import Selection
@@ -65,7 +65,7 @@ def run_once(targets: tuple[str, ...], namespace: str, order: Order, output: str
     selection = Selection(targets=targets, namespace=namespace, also=("Lease",))
     if not selection.is_one_pod:
         raise SchedError("bind takes one pod or one group: bind pod NAME, bind podgroup NAME")
-    endpoint = resolve(connection)
+    endpoint = endpoint_of(connection)
     selection = replace(selection, namespace=namespace or endpoint.namespace)
 
     tools = _tools(endpoint, order, output)
@@ -86,7 +86,7 @@ def _run_group(targets: tuple[str, ...], namespace: str, order: Order, output: s
     names = group_names(targets, pending=False)
     if len(names) != 1:
         raise SchedError("bind takes one group: bind podgroup NAME")
-    endpoint = resolve(connection)
+    endpoint = endpoint_of(connection)
     tools = _tools(endpoint, order, output)
     within = Selection(namespace=None, also=(*EVERYTHING, "Lease"))
 

@@ -30,12 +30,12 @@ def follow(
 
     Raises what the first reading raises, and SchedError once what was asked for is gone.
     """
+    from kubectl_sched.cli.interruptible_cluster import endpoint_of
     from kubectl_sched.cli.state_source import within
     from kubectl_sched.render.text.progress_bar import progress
     from kubectl_sched.sources.live.cluster_follower import Following
-    from kubectl_sched.sources.live.kubeconfig import resolve
 
-    endpoint = resolve(connection)
+    endpoint = endpoint_of(connection)
     selection = within(selection, endpoint.namespace)
     following = Following(endpoint)
     with progress() as report:

@@ -122,10 +122,10 @@ def default_namespace(source: StateSource, connection: ConnectionOptions) -> str
 
 def _endpoint(connection: ConnectionOptions) -> Endpoint:
     """Return the cluster that is meant. Where there is none, --from is advised, which not every command has."""
-    from kubectl_sched.sources.live.kubeconfig import resolve
+    from kubectl_sched.cli.interruptible_cluster import endpoint_of
     from kubectl_sched.sources.live.live_errors import NoClusterError
 
     try:
-        return resolve(connection.connection)
+        return endpoint_of(connection.connection)
     except NoClusterError as error:
         raise NoClusterError(f"{error}, or a dump with --from") from None

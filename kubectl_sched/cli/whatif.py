@@ -172,10 +172,10 @@ def _make_room(
 
 def _server(connection: ConnectionOptions) -> DryRun:
     from kubectl_sched.apiserver.server_dry_run import DryRun
+    from kubectl_sched.cli.interruptible_cluster import endpoint_of
     from kubectl_sched.sources.live.client import Server
-    from kubectl_sched.sources.live.kubeconfig import resolve
 
-    return DryRun(Server(resolve(connection.connection)))
+    return DryRun(Server(endpoint_of(connection.connection)))
 
 
 def _count(replicas: str | None) -> int | None:

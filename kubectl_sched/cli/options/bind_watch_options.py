@@ -112,6 +112,6 @@ def run(given: WatchOptions, connection: ConnectionOptions) -> int:
 
     check_flags(given)
     from kubectl_sched.binding.second_scheduler.run import run_watch
-    from kubectl_sched.sources.live.kubeconfig import resolve
+    from kubectl_sched.cli.interruptible_cluster import endpoint_of
 
-    return run_watch(resolve(connection.connection), given)
+    return run_watch(endpoint_of(connection.connection), given)

@@ -72,32 +72,35 @@ def test_an_interrupt_that_python_drops_is_repeated() -> None:
     assert (ended.returncode, ended.stdout, ended.stderr) == (130, b"", b"")
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["explain", "web-0"],
-        ["explain", "web-0", "-w"],
-        ["snapshot", "-"],
-        ["bind", "pod", "web-0"],
-        ["bind", "--watch", "--yes", "--scheduler-name", "mine"],
-    ],
-    ids=" ".join,
-)
+LIVE = [
+    ["explain", "web-0"],
+    ["explain", "web-0", "-w"],
+    ["snapshot", "-"],
+    ["bind", "pod", "web-0"],
+    ["bind", "--watch", "--yes", "--scheduler-name", "mine"],
+]
+
+
+@pytest.mark.parametrize("arguments", LIVE, ids=" ".join)
 def test_a_silent_server_is_not_waited_for(arguments: list[str], tmp_path: Path) -> None:
+    assert_interruptible(["-m", "kubectl_sched"], arguments, tmp_path)
+
+
+def assert_interruptible(program: list[str], arguments: list[str], tmp_path: Path) -> None:
     (tmp_path / "config").touch()
     with socket.create_server(("127.0.0.1", 0)) as silent:
         server = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        command = [sys.executable, "-m", "kubectl_sched", *arguments, "--server", server]
-        with subprocess.Popen(
-            [*command, "--kubeconfig", str(tmp_path / "config")], stdout=subprocess.PIPE, stderr=subprocess.PIPE
-        ) as program:
+        command = [sys.executable, *program, *arguments, "--server", server, "--kubeconfig", str(tmp_path / "config")]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as started:
             taken, _ = silent.accept()
             with taken:
                 taken.recv(1)
-                program.send_signal(signal.SIGINT)
-                said = program.communicate(timeout=120)
-    out, error = said
-    assert (program.returncode, out) == (130, b"")
+                started.send_signal(signal.SIGINT)
+                try:
+                    out, error = started.communicate(timeout=50)
+                finally:
+                    started.kill()
+    assert (started.returncode, out) == (130, b"")
     assert all(line.startswith((b"waiting for ", b"error: interrupted: nothing was")) for line in error.splitlines())
 
 
@@ -126,3 +129,18 @@ def test_an_interrupt_amid_pythons_own_locks_is_no_bug_of_ours(arguments: list[s
         command = [sys.executable, "-c", WHILE_A_LOCK_IS_RETAKEN, *arguments, *where]
         ended = subprocess.run(command, capture_output=True, check=False, timeout=50)
     assert (ended.returncode, ended.stdout, ended.stderr) == (130, b"", b"")
+
+
+WHERE_ANOTHER_THREAD_TAKES_THE_SIGNAL = """
+import runpy, signal, threading
+
+threading.Thread(target=threading.Event().wait, daemon=True).start()
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+runpy.run_module("kubectl_sched", run_name="__main__", alter_sys=True)
+"""
+
+
+@pytest.mark.parametrize("arguments", LIVE, ids=" ".join)
+def test_an_interrupt_that_ends_no_wait_is_handled(arguments: list[str], tmp_path: Path) -> None:
+    """As one that comes just before the main thread begins to wait."""
+    assert_interruptible(["-c", WHERE_ANOTHER_THREAD_TAKES_THE_SIGNAL], arguments, tmp_path)

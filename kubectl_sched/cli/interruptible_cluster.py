@@ -1,0 +1,51 @@
+"""The cluster that the flags mean, for which nothing waits that Ctrl-C does not end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+from kubectl_sched.sources.live.kubeconfig import resolve
+
+if TYPE_CHECKING:
+    from kubectl_sched.sources.live.connection_flags import Connection
+    from kubectl_sched.sources.live.endpoint import Endpoint
+
+_UNTIL_WOKEN: Final = (0.05, 0.2, 1.0)
+"""Seconds before each waking: again, since the main thread may be about to wait once more."""
+
+
+def endpoint_of(connection: Connection) -> Endpoint:
+    """As `resolve`; from then on signals are handled at once."""
+    _wake_for_signals()
+    return resolve(connection)
+
+
+@cache
+def _wake_for_signals() -> None:
+    """Wake the main thread after each signal.
+
+    CPython takes note of a signal, and handles it when the main thread takes its next step. If it comes just before
+    that thread begins to wait for a lock or a server, the next step is taken when the wait is over, which may be never.
+    """
+    if not hasattr(signal, "pthread_kill"):  # Windows
+        return
+    noted, note = os.pipe()
+    os.set_blocking(note, False)
+    signal.signal(signal.SIGURG, lambda *_: None)  # so that it ends a wait, and nothing else
+    signal.set_wakeup_fd(note, warn_on_full_buffer=False)
+    threading.Thread(target=_wake, args=(noted,), name="signals", daemon=True).start()
+
+
+def _wake(noted: int) -> None:
+    main = threading.main_thread().ident
+    while main is not None:
+        if set(os.read(noted, 1 << 10)) <= {signal.SIGURG}:
+            continue
+        for seconds in _UNTIL_WOKEN:
+            time.sleep(seconds)
+            signal.pthread_kill(main, signal.SIGURG)
