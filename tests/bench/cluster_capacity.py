@@ -7,7 +7,7 @@ starts etcd and kube-apiserver on loopback, fills them, and runs both programs i
 `--program` is cluster-capacity (github.com/kubernetes-sigs/cluster-capacity, built there by `make build`); without it
 the one on the PATH. How many pods each has placed is printed, too: times compare only where these numbers agree. The
 bounds are a twentieth of its time for plain pods, and a hundredth for pods with spread constraints and anti-affinity.
-Of the latter it takes 8 s to 12 s for 1,000, of which reading the cluster alone is more than a hundredth.
+For 1,000 of the latter it takes 3 s to 12 s, of which reading the cluster alone is more than a hundredth.
 
 With many pods cluster-capacity often panics at the very end: at its limit it stops itself twice, and then prints no
 report. It has made and bound all pods by then, so that such a run counts, and is said to be one. A run that panics

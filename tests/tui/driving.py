@@ -140,7 +140,8 @@ class Screen:
         """Until drawing changes nothing: what a screen ends with is drawn by the one below it, a step later."""
         before = None
         for _ in range(_MOST_STEPS):
-            if (now := self.text) == before:
+            now = self.text
+            if now == before and not now.isspace():  # blank until it is drawn for the first time
                 break
             before = now
             await self.pilot.pause(0)
