@@ -1,4 +1,4 @@
-"""The cluster that the flags mean, for which nothing waits that Ctrl-C does not end."""
+"""The cluster that the flags name, with Ctrl-C ending every wait for its server."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from kubectl_sched.sources.live.connection_flags import Connection
     from kubectl_sched.sources.live.endpoint import Endpoint
 
-_UNTIL_WOKEN: Final = (0.05, 0.2, 1.0)
-"""Seconds before each waking: again, since the main thread may be about to wait once more."""
+_PAUSES: Final = (0.05, 0.2, 1.0)
+"""Seconds before each time that the main thread is woken: more than once, as it may be about to wait again."""
 
 
 def endpoint_of(connection: Connection) -> Endpoint:
-    """As `resolve`; from then on signals are handled at once."""
+    """As `resolve`, also in what it raises; from then on the main thread handles signals at once, however it waits."""
     _wake_for_signals()
     return resolve(connection)
 
@@ -46,6 +46,6 @@ def _wake(noted: int) -> None:
     while main is not None:
         if set(os.read(noted, 1 << 10)) <= {signal.SIGURG}:
             continue
-        for seconds in _UNTIL_WOKEN:
+        for seconds in _PAUSES:
             time.sleep(seconds)
             signal.pthread_kill(main, signal.SIGURG)

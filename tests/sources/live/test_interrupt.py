@@ -142,5 +142,5 @@ runpy.run_module("kubectl_sched", run_name="__main__", alter_sys=True)
 
 @pytest.mark.parametrize("arguments", LIVE, ids=" ".join)
 def test_an_interrupt_that_ends_no_wait_is_handled(arguments: list[str], tmp_path: Path) -> None:
-    """As one that comes just before the main thread begins to wait."""
+    """Like a signal that comes just before the main thread begins to wait, but not by chance."""
     assert_interruptible(["-c", WHERE_ANOTHER_THREAD_TAKES_THE_SIGNAL], arguments, tmp_path)
