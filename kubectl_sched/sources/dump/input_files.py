@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import re
+import stat
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
@@ -113,15 +114,18 @@ class Walk:
 
     def _file(self, name: str, path: str, *, named: bool) -> Iterator[Source]:
         try:
-            size = Path(name).stat().st_size
+            status = Path(name).stat()
             file = Path(name).open("rb")  # noqa: SIM115 - closed below; only this may fail for want of the file
         except OSError as error:
             raise DumpError(f"{name}: {words_of(error)}{near_files(name)}") from None
         with file, _read_errors(name):
             content: BinaryIO = file
             source = Source(name, path, content, named)
+            size = status.st_size
             if not file.seekable():
                 content = _all_of(file, name, self._progress)
+            elif not stat.S_ISREG(status.st_mode):
+                raise DumpError(f"{name}: it is a device, no dump")
             elif self._progress is not None:
                 progress = self._progress
                 source = source._replace(tell=lambda done: progress(name, done, size))

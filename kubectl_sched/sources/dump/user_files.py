@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from kubectl_sched.errors import words_of
 from kubectl_sched.sources.dump.text_encoding import utf8
@@ -45,15 +45,21 @@ def _content(path: str) -> bytes:
     if path == "-":
         from kubectl_sched.sources.standard_input import standard_input
 
-        return utf8(standard_input().read())
+        return _text(standard_input(), "standard input")
     try:
-        if Path(path).stat().st_size > _LARGEST:
-            raise DumpError(f"{path}: it is larger than {_LARGEST >> 20} MiB, which is no file that people write")
-        return utf8(Path(path).read_bytes())
+        with Path(path).open("rb") as file:
+            return _text(file, path)
     except OSError as error:
         from kubectl_sched.near_names import near_files
 
         raise DumpError(f"{path}: {words_of(error)}{near_files(path)}") from None
+
+
+def _text(file: BinaryIO, name: str) -> bytes:
+    content = file.read(_LARGEST + 1)
+    if len(content) > _LARGEST:
+        raise DumpError(f"{name}: it is larger than {_LARGEST >> 20} MiB, which is no file that people write")
+    return utf8(content)
 
 
 def _values(data: bytes, name: str) -> Iterator[Any]:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from kubectl_sched.sources import Dump, DumpError
 from kubectl_sched.sources.dump.reader import read
+from kubectl_sched.sources.dump.user_files import read_documents
 from tests.apiserver.manifests import NODE, POD, keys, listing
 from tests.examples import examples
 
@@ -84,6 +85,14 @@ def test_a_file_that_cannot_be_read_is_refused(read_text: Callable[..., Dump], c
 def test_a_path_that_is_not_there_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(DumpError, match="no such file or directory"):
         read([str(tmp_path / name)])
+
+
+@pytest.mark.parametrize("name", ["/dev/zero", "/dev/urandom"])
+def test_a_file_without_an_end_is_refused(name: str) -> None:
+    with pytest.raises(DumpError, match=f"{name}: it is a device, no dump"):
+        read([name])
+    with pytest.raises(DumpError, match=f"{name}: it is larger than 64 MiB"):
+        read_documents(name)
 
 
 def test_yaml_aliases_that_explode_are_refused(read_text: Callable[..., Dump]) -> None:
