@@ -154,9 +154,12 @@ def node_of(api: Api, name: str) -> str:
 
 
 def events(api: Api, name: str, reason: str) -> list[Json]:
-    """The events of that reason about the pod, as events.k8s.io has them."""
+    """The events of that reason about the pod, as events.k8s.io has them.
+
+    Some of kube-apiserver's own regard nothing that has a name.
+    """
     listed = api.get("/apis/events.k8s.io/v1/namespaces/default/events")["items"]
-    return [event for event in listed if event["regarding"]["name"] == name and event["reason"] == reason]
+    return [event for event in listed if event["reason"] == reason and event["regarding"]["name"] == name]
 
 
 @contextmanager

@@ -48,7 +48,11 @@ class Proxy:
 
     def serve(self, client: socket.socket) -> None:
         """CONNECT opens a tunnel; any other request is passed on as it is, with the token that it lacks."""
-        method, target, *_, headers = _head(client)
+        head = _head(client)
+        if head is None:
+            client.close()
+            return
+        method, target, headers = head
         self.credentials.update(line for line in headers if line.lower().startswith("proxy-authorization:"))
         if method == "CONNECT":
             self.targets.add(target)
@@ -125,13 +129,16 @@ def _text(client: socket.socket) -> str:
     return client.recv(client.recv(1)[0]).decode()
 
 
-def _head(client: socket.socket) -> tuple[str, str, str, list[str]]:
+def _head(client: socket.socket) -> tuple[str, str, list[str]] | None:
+    """What is asked for, and the headers; None for somebody who only looks whether anybody listens on the port."""
     data = b""
     while b"\r\n\r\n" not in data and (more := client.recv(65536)):
         data += more
+    if not data:
+        return None
     request, *headers = data.decode().splitlines()
-    method, target, version = request.split()
-    return method, target, version, headers
+    method, target, _ = request.split()
+    return method, target, headers
 
 
 def _copy(one: socket.socket, other: socket.socket) -> None:
