@@ -107,32 +107,43 @@ def kubeconfig(control_plane: ControlPlane, api: Api) -> Path:
     return given
 
 
-def arguments(tmp_path: Path) -> list[str]:
+def arguments(folder: Path) -> list[str]:
     """The Deployment's own, with the ConfigMap's files where a kubelet would mount them."""
     by_kind = {each["kind"]: each for each in manifest()}
     container = by_kind["Deployment"]["spec"]["template"]["spec"]["containers"][0]
     (mount,) = container["volumeMounts"]
     for name, text in by_kind["ConfigMap"]["data"].items():
-        (tmp_path / name).write_text(text)
-    given = [each.replace(mount["mountPath"], str(tmp_path)) for each in container["args"]]
+        (folder / name).write_text(text)
+    given = [each.replace(mount["mountPath"], str(folder)) for each in container["args"]]
     assert given[:3] == ["bind", "--watch", "--yes"]
     return [each for each in given[3:] if not each.startswith("--listen")]
 
 
-def test_every_request_is_within_the_rights_and_every_right_is_used(
-    control_plane: ControlPlane, api: Api, kubeconfig: Path, audit_log: Path, tmp_path: Path
-) -> None:
+@pytest.fixture(scope="module")
+def requests(
+    control_plane: ControlPlane,
+    api: Api,
+    kubeconfig: Path,
+    audit_log: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> list[Json]:
+    """What the audit log says of all requests, once pods of each sort were placed by the manifests' scheduler."""
+    given = arguments(tmp_path_factory.mktemp("config"))
     with (
         provisioner(control_plane),
-        WatcherProcess(kubeconfig, *arguments(tmp_path), "--preempt") as leader,
-        WatcherProcess(kubeconfig, *arguments(tmp_path), "--preempt") as standing_by,
+        WatcherProcess(kubeconfig, *given, "--preempt") as leader,
+        WatcherProcess(kubeconfig, *given, "--preempt") as standing_by,
     ):
         leader.until_ready()
         standing_by.until_ready()
         place_everything(api)
         assert {leader.stop(), standing_by.stop()} == {0}
-    used = {right for event in noted(audit_log) if (right := right_of(event)) is not None}
-    refused = {right_of(event) for event in noted(audit_log) if event["responseStatus"]["code"] == 403}
+    return noted(audit_log)
+
+
+def test_every_request_is_within_the_rights_and_every_right_is_used(requests: list[Json]) -> None:
+    used = {right for event in requests if (right := right_of(event)) is not None}
+    refused = {right_of(event) for event in requests if event["responseStatus"]["code"] == 403}
     assert refused <= {None}
     assert used <= given_rights()
     assert given_rights() - used <= SELDOM_USED
@@ -189,15 +200,14 @@ def given_rights() -> set[Right]:
     }
 
 
-def test_every_write_is_documented(audit_log: Path) -> None:
-    """Of what the test before has noted."""
+def test_every_write_is_documented(requests: list[Json]) -> None:
     text = (ROOT / "docs" / "second-scheduler.md").read_text()
     table = re.findall(r"\| (\w+) \| `(/[^`]+)`", text)
     documented = {(method, re.sub(r"\{\w+\}", "[^/]+", path)) for method, path in table}
     methods = {"create": "POST", "patch": "PATCH", "update": "PUT", "delete": "DELETE"}
     writes = {
         (methods[event["verb"]], event["requestURI"].partition("?")[0])
-        for event in noted(audit_log)
+        for event in requests
         if event["user"]["username"] == USER and event["verb"] in methods
     }
     assert writes
