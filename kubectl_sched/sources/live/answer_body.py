@@ -45,6 +45,7 @@ def _as_sent(response: HTTPResponse, read: Callable[[int], bytes]) -> Iterator[b
 
 def _expanded(pieces: Iterator[bytes]) -> Iterator[bytes]:
     budget, stream = Budget(), zlib.decompressobj(_GZIP)
+    is_whole = True
     for compressed in pieces:
         budget.allow(len(compressed))
         rest = compressed
@@ -63,3 +64,6 @@ def _expanded(pieces: Iterator[bytes]) -> Iterator[bytes]:
             rest = stream.unused_data if stream.eof else stream.unconsumed_tail
             if piece:
                 yield piece
+        is_whole = stream.eof
+    if not is_whole:
+        raise IncompleteRead(b"")

@@ -12,7 +12,8 @@ import threading
 import weakref
 from base64 import b64encode
 from contextlib import suppress
-from http.client import HTTPConnection, HTTPException, HTTPResponse
+from http import HTTPStatus
+from http.client import HTTPConnection, HTTPException, HTTPResponse, parse_headers
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from urllib.parse import quote, unquote
 
@@ -32,8 +33,11 @@ if TYPE_CHECKING:
 JSON = "application/json"
 
 _PORTS = {"http": 80, "https": 443, "socks5": 1080, "socks5h": 1080}
-_UNQUOTED = "/?:@!$&'()*+,;=~%"
+_UNQUOTED = "/?:@!$&'()*+,;=~%[]"
 """The characters of a request's target that stand as they are, besides letters and digits."""
+
+_MOST_INTERIM = 5
+"""As net/http."""
 
 _MOST_QUOTED = 200
 """Characters of what a proxy says."""
@@ -56,6 +60,15 @@ class Response(HTTPResponse):
         super().__init__(sock, *args, **more)
         self._socket = sock
         self.connection: Connection | None = None
+
+    def _read_status(self) -> tuple[str, int, str]:
+        """Pass over what comes before the answer itself (RFC 9110, 15.2), of which http.client knows only 100."""
+        for _ in range(_MOST_INTERIM):
+            line: tuple[str, int, str] = super()._read_status()  # type: ignore[misc]
+            if line[1] >= HTTPStatus.OK:
+                return line
+            parse_headers(self.fp)
+        raise HTTPException(f"over {_MOST_INTERIM} interim answers")
 
     def bound_silence(self, seconds: float) -> None:
         """Let a read wait for so long at the most."""
@@ -185,9 +198,10 @@ class Connection(HTTPConnection):
         if pool.context is not None and pool.proxy is not None and pool.proxy.scheme == "https":
             from urllib3.util.ssltransport import SSLTransport  # TLS within TLS
 
-            self.sock = SSLTransport(self.sock, pool.context, pool.name)
+            self.sock = SSLTransport(self.sock, pool.context, pool.name, suppress_ragged_eofs=False)
         elif pool.context is not None:
-            self.sock = pool.context.wrap_socket(self.sock, server_hostname=pool.name)
+            # An end that is not announced may be anybody's: what came before it is not whole.
+            self.sock = pool.context.wrap_socket(self.sock, server_hostname=pool.name, suppress_ragged_eofs=False)
 
     def ask(self, request: Request, headers: Sequence[tuple[str, str]], seconds: float) -> Response:
         """Send the request; the head of its answer. No read may wait for longer than so many seconds.

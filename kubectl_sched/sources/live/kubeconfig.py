@@ -53,6 +53,8 @@ class _User(msgspec.Struct, frozen=True, rename="kebab"):
 
 class _Cluster(msgspec.Struct, frozen=True, rename="kebab"):
     certificate_authority: str | None = None
+    insecure_skip_tls_verify: bool | None = None
+    disable_compression: bool | None = None
     tls_server_name: str | None = None
     proxy_url: str | None = None
     extensions: list[dict[str, Any]] | None = None
@@ -93,16 +95,21 @@ def resolve(
     if not cluster.get("server"):
         if own is None:
             raise NoClusterError(_nowhere(config, connection, variables))
-        cluster = {**own.cluster, **cluster}
-        user = {**own.user, **user}
+        is_trusted = bool(cluster.get("insecure-skip-tls-verify"))
+        cluster = {**({"server": own.cluster["server"]} if is_trusted else own.cluster), **cluster}
+        user = user if user.keys() & _TOLD_IN_A_HEADER else {**own.user, **user}
+    authority = _material(cluster, "certificate-authority")
+    insecure = bool(cluster.get("insecure-skip-tls-verify"))
+    if authority and insecure:
+        raise KubeconfigError("a certificate authority and insecure-skip-tls-verify contradict each other: give one")
     namespace = connection.namespace or context.get("namespace") or (own and own.namespace)
     server = _with_scheme(str(cluster["server"]).rstrip("/"), cluster, user)
     return Endpoint(
         server=server,
         user=_as_user(user, str(context.get("user", ""))),
         namespace=str(namespace or "default"),
-        authority=_material(cluster, "certificate-authority"),
-        insecure=bool(cluster.get("insecure-skip-tls-verify")),
+        authority=authority,
+        insecure=insecure,
         server_name=cluster.get("tls-server-name") or None,
         proxy=cluster.get("proxy-url") or None,
         compression=not (

@@ -84,6 +84,12 @@ def test_a_body_that_ends_too_soon_is_none(read: Callable[[HTTPResponse], bytes]
         read(answer(TEXT, "", length=len(TEXT) + 1))
 
 
+@pytest.mark.parametrize("kept", [1, 12, -9, -1])
+def test_gzip_data_that_ends_too_soon_is_no_body(kept: int) -> None:
+    with pytest.raises(IncompleteRead):
+        whole(answer(gzip.compress(TEXT)[:kept]))
+
+
 def test_damaged_data_may_be_asked_for_again() -> None:
     with pytest.raises(OSError, match="damaged"):
         whole(answer(b"\x1f\x8b\x08" + b"\xff" * 100))

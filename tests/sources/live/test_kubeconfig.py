@@ -201,6 +201,44 @@ def test_in_a_pod_its_service_account_serves(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("flags", "authorization"),
+    [
+        (Connection(), "Bearer own"),
+        (Connection(as_user="mal"), "Bearer own"),
+        (Connection(token="told"), "Bearer told"),  # noqa: S106 - a test's
+        (Connection(username="eve", password="p"), f"Basic {base64.b64encode(b'eve:p').decode()}"),  # noqa: S106
+    ],
+    ids=["own", "impersonating", "token", "password"],
+)
+def test_in_a_pod_whoever_is_named_asks(tmp_path: Path, flags: Connection, authorization: str) -> None:
+    for name, text in (("token", "own"), ("ca.crt", "PEM")):
+        (tmp_path / name).write_text(text)
+    environment = {"HOME": "/nowhere", "KUBERNETES_SERVICE_HOST": "10.0.0.1", "KUBERNETES_SERVICE_PORT": "443"}
+    assert Credentials(resolve(flags, environment, tmp_path)).shown().authorization == authorization
+    unchecked = resolve(Connection(insecure_skip_tls_verify=True), environment, tmp_path)
+    assert (unchecked.insecure, bool(unchecked.authority)) == (True, False)
+
+
+@pytest.mark.parametrize("value", ["false", "no", "0", 0, 1])
+def test_only_a_truth_value_switches_verification_off(tmp_path: Path, value: object) -> None:
+    cluster = {"server": "https://one", "insecure-skip-tls-verify": value}
+    path = written(tmp_path, "config", kubeconfig(clusters=[{"name": "one", "cluster": cluster}]))
+    with pytest.raises(KubeconfigError, match=r"cluster one: .*insecure-skip-tls-verify"):
+        resolve(Connection(kubeconfig=path), {})
+
+
+def test_an_authority_for_what_is_not_verified_is_refused(tmp_path: Path) -> None:
+    cluster = {"server": "https://one", "insecure-skip-tls-verify": True, "certificate-authority-data": "UEVN"}
+    path = written(tmp_path, "config", kubeconfig(clusters=[{"name": "one", "cluster": cluster}]))
+    with pytest.raises(KubeconfigError, match="contradict each other"):
+        resolve(Connection(kubeconfig=path), {})
+    both = Connection(kubeconfig=path, insecure_skip_tls_verify=True, certificate_authority="x.crt")
+    with pytest.raises(KubeconfigError, match="contradict each other"):
+        resolve(both, {})
+    assert resolve(Connection(kubeconfig=path, insecure_skip_tls_verify=True), {}).insecure
+
+
+@pytest.mark.parametrize(
     ("text", "seconds"),
     [("30", 30.0), ("1m30s", 90.0), ("0", None), ("0s", None), ("", None), ("250ms", 0.25)],
 )

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import socket
-import threading
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
 from queue import SimpleQueue
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,38 +12,10 @@ from kubectl_sched.sources.live.client import Server
 from kubectl_sched.sources.live.credentials import Credentials
 from kubectl_sched.sources.live.endpoint import Endpoint, User
 from kubectl_sched.sources.live.live_errors import ClusterError, ResponseError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from tests.sources.live.silent_server import serving
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"
 BUSY = b"HTTP/1.1 429 Too Many Requests\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n"
-
-
-@contextmanager
-def serving(said: bytes) -> Iterator[str]:
-    """A server that says this on each connection and then nothing more; gives its address."""
-    taken: list[socket.socket] = []
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-
-        def answer() -> None:
-            while True:
-                try:
-                    connection, _ = listening.accept()
-                    taken.append(connection)
-                    while connection.recv(1 << 16):
-                        connection.sendall(said)
-                except OSError:
-                    return
-
-        thread = threading.Thread(target=answer, daemon=True)
-        thread.start()
-        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-        listening.shutdown(socket.SHUT_RDWR)
-        for connection in taken:
-            with suppress(OSError):
-                connection.shutdown(socket.SHUT_RDWR)
-            connection.close()
 
 
 @pytest.fixture
