@@ -20,6 +20,7 @@ from kubectl_sched.sources.live.answer_body import body_pieces
 from kubectl_sched.sources.live.connection_pools import JSON, Connections, Request
 from kubectl_sched.sources.live.credentials import Credentials
 from kubectl_sched.sources.live.live_errors import (
+    BrokenHandshakeError,
     ClusterError,
     KubeconfigError,
     LostResponseError,
@@ -31,7 +32,7 @@ from kubectl_sched.sources.live.server_refusals import BUSY, Answer, plain, refu
 from kubectl_sched.sources.live.tls import certified_name, distrust, may_pass_by
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
     from kubectl_sched.sources.live.connection_pools import Response
     from kubectl_sched.sources.live.credentials import Shown
@@ -51,7 +52,11 @@ class _BrokenError(Exception):
 
 
 class _UnsentError(_BrokenError):
-    """There was no connection, so that nothing was sent."""
+    """It broke before anything was sent."""
+
+
+class _UnconnectedError(_UnsentError):
+    """There was none at all, which a read does not wait for."""
 
 
 class _TooSlowError(ClusterError):
@@ -102,7 +107,7 @@ class Server:
             shown = self._credentials.shown()
             try:
                 answer = self._ask(request, shown, tell or (lambda _: None), deadline)
-            except _UnsentError as error:
+            except _UnconnectedError as error:
                 raise ClusterError(f"{self._name}: {error}") from None
             except _BrokenError as error:
                 if attempt >= attempts or not self._pause(_backoff(attempt), deadline, str(error)):
@@ -125,8 +130,11 @@ class Server:
         request = Request(_with(path, query))
         shown = self._credentials.shown()
         self._go_on()
+        # A watch of a quiet kind is silent until the server ends it in its time.
+        silence_seconds = float(query.get("timeoutSeconds", 0)) + SILENCE_SECONDS
         try:
-            response = self._sent(request, shown, self.endpoint.timeout or CONNECT_SECONDS, SILENCE_SECONDS)
+            connection = self._connections.take(shown, self.endpoint.timeout or CONNECT_SECONDS)
+            response = connection.ask(request, self._headers(request, shown), silence_seconds)
             if response.status == HTTPStatus.OK:
                 return response
             answer = Answer.of(response, b"".join(body_pieces(response)))
@@ -138,11 +146,6 @@ class Server:
         if answer.status == HTTPStatus.UNAUTHORIZED and self._credentials.renewable:
             self._credentials.shown(refused=shown)
         raise refusal(self.endpoint, answer, shown, 1)
-
-    def _sent(self, request: Request, shown: Shown, connect_seconds: float, silence_seconds: float) -> Response:
-        """The head of the answer."""
-        headers = self._headers(request, shown)
-        return self._connections.take(shown, connect_seconds).ask(request, headers, silence_seconds)
 
     def write(
         self,
@@ -231,18 +234,26 @@ class Server:
         left = deadline.left
         if left == 0:
             raise _TooSlowError(self._too_slow(deadline))
+        is_read = request.method == "GET"
         try:
             with told_if_slow(self._name) as wait:
 
                 def told(part: bytes) -> None:
-                    self._go_on()
+                    if is_read:  # what a write has done should be known
+                        self._go_on()
                     wait.heard()
                     tell(part)
 
-                response = self._sent(request, shown, left or CONNECT_SECONDS, left or SILENCE_SECONDS)
-                body = _whole_body(response, deadline, told)
+                headers = self._headers(request, shown)
+                connection = self._connections.take(shown, left or CONNECT_SECONDS)
+                response = connection.ask(request, headers, SILENCE_SECONDS, deadline)
+                body = _whole_body(response, told)
         except (UnconnectedError, OSError, HTTPException) as error:
             raise self._failure(error, deadline) from None
+        except ClusterError as error:
+            if is_read:
+                raise
+            raise _BrokenError(str(error)) from None
         return Answer.of(response, body)
 
     def _headers(self, request: Request, shown: Shown) -> list[tuple[str, str]]:
@@ -265,8 +276,10 @@ class Server:
         """Return a _BrokenError if another try is worth it, else a sentence."""
         if isinstance(error, TimeoutError):
             return _TooSlowError(self._too_slow(deadline))
+        if isinstance(error, BrokenHandshakeError):
+            return _UnsentError(str(error))
         if isinstance(error, UnconnectedError):
-            return _UnsentError(str(error)) if error.may_come else ClusterError(f"{self._name}: {error}")
+            return _UnconnectedError(str(error)) if error.may_come else ClusterError(f"{self._name}: {error}")
         if isinstance(error, ssl.SSLError) and not may_pass_by(error):
             return ClusterError(f"{self._name}: {distrust(error, certified_name(self.endpoint))}")
         return _BrokenError(plain(error))
@@ -286,32 +299,18 @@ def _header(name: str, value: str) -> str:
     return value.encode(errors="surrogateescape").decode("latin-1")
 
 
-def _whole_body(response: Response, deadline: Deadline, tell: Callable[[bytes], None]) -> bytes:
+def _whole_body(response: Response, tell: Callable[[bytes], None]) -> bytes:
     """The body; the connection serves again once it is whole."""
+    pieces = []
     try:
-        body = b"".join(_pieces(response, deadline, tell))
+        for piece in body_pieces(response):
+            pieces.append(piece)
+            tell(piece)
     except BaseException:
         response.close()
         raise
     response.release()
-    return body
-
-
-def _pieces(response: Response, deadline: Deadline, tell: Callable[[bytes], None]) -> Iterator[bytes]:
-    _bound_silence(response, deadline)
-    # A deadline is looked at whenever anything comes; without one, only whole pieces are taken.
-    for part in body_pieces(response, as_they_come=deadline.seconds is not None):
-        yield part
-        tell(part)
-        if deadline.left == 0:
-            raise TimeoutError
-        _bound_silence(response, deadline)
-
-
-def _bound_silence(response: Response, deadline: Deadline) -> None:
-    """A server that falls silent within its answer has only the time that is left."""
-    if deadline.left:
-        response.bound_silence(deadline.left)
+    return b"".join(pieces)
 
 
 def _backoff(attempt: int) -> float:

@@ -5,27 +5,33 @@ They are http.client's own: a library of pools takes as long to import as a thou
 
 from __future__ import annotations
 
+import io
 import selectors
 import socket
 import ssl
 import threading
+import time
 import weakref
 from base64 import b64encode
 from contextlib import suppress
+from functools import partial
 from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException, HTTPResponse, parse_headers
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from urllib.parse import quote, unquote
 
 from kubectl_sched.sources.live.endpoint import host_of, split_address
-from kubectl_sched.sources.live.live_errors import KubeconfigError, UnconnectedError
+from kubectl_sched.sources.live.live_errors import BrokenHandshakeError, KubeconfigError, UnconnectedError
 from kubectl_sched.sources.live.proxies import proxy_from_environment
+from kubectl_sched.sources.live.request_deadline import Deadline
 from kubectl_sched.sources.live.server_refusals import plain
-from kubectl_sched.sources.live.tls import certified_name, ssl_context
+from kubectl_sched.sources.live.tls import certified_name, may_pass_by, ssl_context
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from urllib.parse import SplitResult
+
+    from typing_extensions import Buffer
 
     from kubectl_sched.sources.live.credentials import Shown
     from kubectl_sched.sources.live.endpoint import Endpoint
@@ -35,6 +41,26 @@ JSON = "application/json"
 _PORTS = {"http": 80, "https": 443, "socks5": 1080, "socks5h": 1080}
 _UNQUOTED = "/?:@!$&'()*+,;=~%[]"
 """The characters of a request's target that stand as they are, besides letters and digits."""
+
+_SILENT = "it does not answer; is it the right address, and is the network up?"
+_LEAST_SECONDS = 0.001
+"""As 0 would mean not to wait for a socket at all."""
+
+_NO_DEADLINE = Deadline(None)
+_LONGEST_IDLE_SECONDS = 90.0
+"""As net/http."""
+
+_ALIVE_SECONDS = 30
+_SOCKET_OPTIONS = (
+    (socket.IPPROTO_TCP, socket.TCP_NODELAY, 1),
+    (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1),
+    *(
+        (socket.IPPROTO_TCP, getattr(socket, name), _ALIVE_SECONDS)
+        for name in ("TCP_KEEPIDLE", "TCP_KEEPINTVL")
+        if hasattr(socket, name)
+    ),
+)
+"""A line that is dead is found out after some minutes, even where nobody asks anything on it."""
 
 _MOST_INTERIM = 5
 """As net/http."""
@@ -56,8 +82,10 @@ class Request(NamedTuple):
 class Response(HTTPResponse):
     """An answer whose head has come. Its connection ends with it, unless it is released."""
 
-    def __init__(self, sock: socket.socket, *args: Any, **more: Any) -> None:
+    def __init__(self, sock: socket.socket, *args: Any, deadline: Deadline, **more: Any) -> None:
         super().__init__(sock, *args, **more)
+        if deadline.seconds is not None:
+            self.fp = io.BufferedReader(_ReadUntil(deadline, sock, self.fp.detach()))
         self._socket = sock
         self.connection: Connection | None = None
 
@@ -69,10 +97,6 @@ class Response(HTTPResponse):
                 return line
             parse_headers(self.fp)
         raise HTTPException(f"over {_MOST_INTERIM} interim answers")
-
-    def bound_silence(self, seconds: float) -> None:
-        """Let a read wait for so long at the most."""
-        self._socket.settimeout(seconds)
 
     def shutdown(self) -> None:
         """End a read that waits in another thread."""
@@ -93,6 +117,28 @@ class Response(HTTPResponse):
             connection.close()
 
 
+class _ReadUntil(io.RawIOBase):
+    """Reads from a socket until a deadline, however slowly something comes."""
+
+    def __init__(self, deadline: Deadline, sock: socket.socket, raw: io.RawIOBase) -> None:
+        super().__init__()
+        self._deadline, self._socket, self._raw = deadline, sock, raw
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Buffer, /) -> int | None:
+        left = self._deadline.left
+        if left == 0:
+            raise TimeoutError
+        self._socket.settimeout(left)
+        return self._raw.readinto(buffer)
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
+
+
 class Connections:
     """The connections to one endpoint, made as they are needed, by whatever thread."""
 
@@ -110,9 +156,13 @@ class Connections:
         one side does not trust the other, and TimeoutError or another OSError where the server does not go on.
         """
         with self._lock:
-            if shown not in self._pools:
-                self._pools[shown] = _Pool.of(self._endpoint, shown, self._environment)
-        return self._pools[shown].take(seconds)
+            pool = self._pools.get(shown)
+            if pool is None:
+                pool = _Pool.of(self._endpoint, shown, self._environment)
+                _close(self._pools)  # those of credentials that were shown before
+                self._pools.clear()
+                self._pools[shown] = pool
+        return pool.take(seconds)
 
 
 class _Pool(NamedTuple):
@@ -157,7 +207,7 @@ class _Pool(NamedTuple):
         while self.idle:
             with suppress(IndexError):  # another thread was faster
                 connection = self.idle.pop()
-                if connection.is_open:
+                if connection.is_fresh and connection.is_open:
                     return connection
                 connection.close()
         connection = Connection(self, seconds)
@@ -172,12 +222,19 @@ class _Pool(NamedTuple):
 class Connection(HTTPConnection):
     """A connection to the server, by whatever way."""
 
-    response_class = Response
+    response_class: Any
+    """Makes the next Response."""
 
     def __init__(self, pool: _Pool, seconds: float) -> None:
         super().__init__(pool.host, pool.port, seconds)
         self.default_port = _PORTS["http" if pool.context is None else "https"]
         self._pool = pool
+        self._idle_since = 0.0
+
+    @property
+    def is_fresh(self) -> bool:
+        """Report whether it was idle for no longer than what lies between us and the server may remember it."""
+        return time.monotonic() - self._idle_since < _LONGEST_IDLE_SECONDS
 
     @property
     def is_open(self) -> bool:
@@ -189,10 +246,21 @@ class Connection(HTTPConnection):
     def give_back(self) -> None:
         """Serve again, unless the server wanted to close after its answer."""
         if self.sock is not None:
+            self._idle_since = time.monotonic()
             self._pool.idle.append(self)
 
     def connect(self) -> None:
         """As Connections.take."""
+        try:
+            self._connect()
+        except TimeoutError:
+            raise UnconnectedError(_SILENT) from None
+        except OSError as error:
+            if isinstance(error, ssl.SSLError) and not may_pass_by(error):
+                raise
+            raise BrokenHandshakeError(plain(error)) from None
+
+    def _connect(self) -> None:
         pool = self._pool
         self.sock = _way(pool, self.timeout)
         if pool.context is not None and pool.proxy is not None and pool.proxy.scheme == "https":
@@ -203,12 +271,19 @@ class Connection(HTTPConnection):
             # An end that is not announced may be anybody's: what came before it is not whole.
             self.sock = pool.context.wrap_socket(self.sock, server_hostname=pool.name, suppress_ragged_eofs=False)
 
-    def ask(self, request: Request, headers: Sequence[tuple[str, str]], seconds: float) -> Response:
-        """Send the request; the head of its answer. No read may wait for longer than so many seconds.
+    def ask(
+        self,
+        request: Request,
+        headers: Sequence[tuple[str, str]],
+        silence_seconds: float,
+        deadline: Deadline = _NO_DEADLINE,
+    ) -> Response:
+        """Send the request; the head of its answer. No read may wait for longer than that, or beyond the deadline.
 
         Raises OSError, ssl.SSLError among them, or HTTPException.
         """
-        self.sock.settimeout(seconds)
+        self.sock.settimeout(max(deadline.left, _LEAST_SECONDS) if deadline.left is not None else silence_seconds)
+        self.response_class = partial(Response, deadline=deadline)
         takes_gzip = any(name == "Accept-Encoding" for name, _ in headers)
         target = quote(self._pool.prefix + request.path, _UNQUOTED)
         try:
@@ -270,15 +345,30 @@ def _direct(pool: _Pool, seconds: float | None) -> socket.socket:
     except (socket.gaierror, UnicodeError):
         raise UnconnectedError("there is no such host") from None
     except TimeoutError:
-        raise UnconnectedError("it does not answer; is it the right address, and is the network up?") from None
+        raise UnconnectedError(_SILENT) from None
     except OSError as error:
         raise UnconnectedError(f"no connection ({plain(error)})", may_come=True) from None
 
 
 def _dialled(host: str, port: int, seconds: float | None) -> socket.socket:
-    sock = socket.create_connection((host, port), seconds)
-    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return sock
+    """The first of the host's addresses that answers, each having its part of the time (net/http: partialDeadline)."""
+    deadline, failure = Deadline(seconds), OSError("it has no address")
+    addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    for tried, (family, kind, protocol, _, address) in enumerate(addresses):
+        sock = socket.socket(family, kind, protocol)
+        try:
+            if deadline.left is not None:
+                sock.settimeout(max(deadline.left / (len(addresses) - tried), _LEAST_SECONDS))
+            sock.connect(address)
+        except OSError as error:
+            sock.close()
+            failure = error
+        else:
+            for level, option, value in _SOCKET_OPTIONS:
+                sock.setsockopt(level, option, value)
+            sock.settimeout(seconds and max(deadline.left or 0.0, _LEAST_SECONDS))
+            return sock
+    raise failure
 
 
 def _through_socks(pool: _Pool, proxy: SplitResult, seconds: float | None) -> socket.socket:

@@ -19,6 +19,8 @@ class Shown(NamedTuple):
     authorization: str | None = None
     certificate: Material = Material()
     key: Material = Material()
+    made: int = 0
+    """The number of times that they were made anew: a file may hold another certificate by now."""
 
 
 class Credentials:
@@ -33,13 +35,15 @@ class Credentials:
     def renewable(self) -> bool:
         """Report whether asking again may give others: a plugin, a provider, or a file that is rewritten."""
         user = self._endpoint.user
-        return bool(user.token_file or (not user.token and (user.plugin or user.auth_provider)))
+        files = (user.token_file, user.certificate.path, user.key.path)
+        return any(files) or bool(not user.token and (user.plugin or user.auth_provider))
 
     def shown(self, refused: Shown | None = None) -> Shown:
         """Return what to show now. If the server `refused` something, other credentials are got, once."""
         with self._lock:
             if self._shown is None or (refused is not None and self._shown is refused):
-                self._shown = self._made(anew=refused is not None)
+                made = 0 if self._shown is None else self._shown.made + 1
+                self._shown = self._made(anew=refused is not None)._replace(made=made)
             return self._shown
 
     def _made(self, *, anew: bool) -> Shown:

@@ -19,6 +19,13 @@ class UnconnectedError(Exception):
         self.may_come = may_come
 
 
+class BrokenHandshakeError(UnconnectedError):
+    """The server was there, but the line broke before anything was sent: worth another try, also of a read."""
+
+    def __init__(self, said: str) -> None:
+        super().__init__(said, may_come=True)
+
+
 class NoClusterError(ClusterError):
     """Nothing says which cluster is meant; the sentence ends with what would, so that more can follow it."""
 

@@ -1,7 +1,7 @@
 """One kind of objects followed for as long as the program runs: listed once, then watched from there.
 
-Answers to client-go's Reflector (tools/cache/reflector.go). What breaks is taken up again where it broke; a state that
-the server has forgotten (410) is listed anew.
+Answers to client-go's Reflector (tools/cache/reflector.go). What breaks is taken up again where it broke. A state that
+the server has forgotten (410), or from which it refuses to go on, is listed anew.
 """
 
 from __future__ import annotations
@@ -82,6 +82,10 @@ class _ExpiredError(Exception):
     """The server has forgotten the state that we would go on from."""
 
 
+class _WatchError(ClusterError):
+    """The server has said, in the middle of a watch, what it cannot go on from."""
+
+
 class _Event(msgspec.Struct, frozen=True):
     type: str
     object: msgspec.Raw
@@ -98,7 +102,12 @@ class _Head(msgspec.Struct, frozen=True):
 
 class _Status(msgspec.Struct, frozen=True):
     code: int = 0
+    reason: str = ""
     message: str = ""
+
+    @property
+    def is_expired(self) -> bool:
+        return self.code == HTTPStatus.GONE or self.reason in {"Expired", "Gone"}
 
 
 class Reflector:
@@ -120,6 +129,8 @@ class Reflector:
         self._stopped = threading.Event()
         self._response: Response | None = None
         self._failures = 0
+        """In a row, by which pauses grow: listing anew is no success as long as every watch fails."""
+        self._is_down = False
         self._version = ""
         self._thread = threading.Thread(target=self._run, name=f"watch-{kind.plural}", daemon=True)
 
@@ -154,7 +165,7 @@ class Reflector:
                 self._stopped.wait(UNSERVED_SECONDS)
 
     def _replaced(self, listed: Listed) -> None:
-        self._failures = 0
+        self._is_down = False
         self._version = listed.resource_version
         for item in listed.objects:
             keep_scheduler_flags(item)
@@ -172,7 +183,9 @@ class Reflector:
                 return
             except ClusterError as error:
                 self._disturbed(error)
-                if isinstance(error, ResponseError) and error.status == HTTPStatus.NOT_FOUND:
+                if isinstance(error, _WatchError) or (
+                    isinstance(error, ResponseError) and error.status != HTTPStatus.TOO_MANY_REQUESTS
+                ):
                     return
             else:
                 if version == self._version and time.monotonic() - began < _SHORTEST_SECONDS:
@@ -194,7 +207,8 @@ class Reflector:
                 raise _ExpiredError from None
             raise
         self._response = response
-        if self._failures:
+        if self._is_down:
+            self._is_down = False
             self._put(Resumed(self._kind))
         try:
             events = iter(()) if self._stopped.is_set() else lines(response)
@@ -214,11 +228,11 @@ class Reflector:
             head = decoder(_Head).decode(event.object).metadata
             status = decoder(_Status).decode(event.object) if event.type == "ERROR" else None
         except UNDECODABLE:
-            raise ClusterError(f"the watch of {self._kind.plural} sent what is no event") from None
+            raise _WatchError(f"the watch of {self._kind.plural} sent what is no event") from None
         if status is not None:
-            if status.code == HTTPStatus.GONE:
+            if status.is_expired:
                 raise _ExpiredError
-            raise ClusterError(f"the watch of {self._kind.plural} failed: {status.message}")
+            raise _WatchError(f"the watch of {self._kind.plural} failed: {status.message}")
         if event.type != "BOOKMARK":
             self._hand_on(event, head)
         self._failures = 0
@@ -237,6 +251,7 @@ class Reflector:
         if self._stopped.is_set():
             return
         status = error.status if isinstance(error, ResponseError) else 0
+        self._is_down = True
         self._put(Disturbed(self._kind, str(error), status, is_down=True))
         self._wait()
 
@@ -263,4 +278,4 @@ def lines(response: HTTPResponse) -> Iterator[bytes]:
         rest.append(last)
         size += len(last)
         if size > _LONGEST_EVENT:
-            raise ClusterError(f"a watch sent an event of over {_LONGEST_EVENT:,} bytes, as no object has")
+            raise _WatchError(f"a watch sent an event of over {_LONGEST_EVENT:,} bytes, as no object has")

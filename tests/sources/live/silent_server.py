@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
+import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
@@ -12,9 +13,12 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def serving(said: bytes) -> Iterator[str]:
-    """A server that says this on each connection and then nothing more; gives its address."""
-    taken: list[socket.socket] = []
+def serving(said: bytes, taken: list[socket.socket] | None = None, pause: float = 0.0) -> Iterator[str]:
+    """A server that says this to whatever it is asked, and then nothing more; gives its address.
+
+    `taken` has the connections that were made to it; with a pause it says each byte by itself.
+    """
+    taken = [] if taken is None else taken
     with socket.create_server(("127.0.0.1", 0)) as listening:
 
         def answer() -> None:
@@ -23,7 +27,9 @@ def serving(said: bytes) -> Iterator[str]:
                     connection, _ = listening.accept()
                     taken.append(connection)
                     while connection.recv(1 << 16):
-                        connection.sendall(said)
+                        for piece in (said[at : at + 1] for at in range(len(said))) if pause else (said,):
+                            connection.sendall(piece)
+                            time.sleep(pause)
                 except OSError:
                     return
 

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import socket
 import ssl
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from kubectl_sched.sources.live import connection_pools
 from kubectl_sched.sources.live.client import Server
-from kubectl_sched.sources.live.credentials import Shown
-from kubectl_sched.sources.live.endpoint import Endpoint
+from kubectl_sched.sources.live.credentials import Credentials, Shown
+from kubectl_sched.sources.live.endpoint import Endpoint, Material, User
 from kubectl_sched.sources.live.live_errors import ClusterError
 from kubectl_sched.sources.live.tls import ssl_context
 from tests.sources.live.silent_server import serving
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 EARLY = b"HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n"
 PROCESSING = b"HTTP/1.1 102 Processing\r\n\r\n"
@@ -29,6 +35,42 @@ def test_interim_answers_are_passed_over(before: bytes) -> None:
 def test_interim_answers_without_end_are_no_answer() -> None:
     with serving(EARLY * 9 + ANSWER) as address, pytest.raises(ClusterError, match="the answer is no HTTP"):
         Server(Endpoint(address), environment={}, attempts=1).get("/x")
+
+
+@pytest.mark.parametrize(("longest", "made"), [(90.0, 1), (0.0, 2)])
+def test_a_connection_serves_again_unless_it_was_idle_for_long(
+    monkeypatch: pytest.MonkeyPatch, longest: float, made: int
+) -> None:
+    monkeypatch.setattr(connection_pools, "_LONGEST_IDLE_SECONDS", longest)
+    taken: list[socket.socket] = []
+    with serving(ANSWER, taken) as address:
+        server = Server(Endpoint(address), environment={})
+        assert [server.get("/one"), server.get("/two")] == [b"body"] * 2
+        assert len(taken) == made
+
+
+def test_the_first_address_that_answers_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        nobody = closed.getsockname()
+    with serving(ANSWER) as address:
+        somebody = ("127.0.0.1", int(address.rpartition(":")[2]))
+
+        def both(*_: Any, **__: Any) -> list[tuple[Any, ...]]:
+            return [(socket.AF_INET, socket.SOCK_STREAM, 0, "", each) for each in (nobody, somebody)]
+
+        monkeypatch.setattr(socket, "getaddrinfo", both)
+        assert Server(Endpoint("http://api.test"), environment={}).get("/x") == b"body"
+
+
+def test_a_certificate_that_is_refused_is_read_again(tmp_path: Path) -> None:
+    paths = (Material(path=str(tmp_path / name)) for name in ("a.crt", "a.key"))
+    credentials = Credentials(Endpoint("https://one", User("ann", certificate=next(paths), key=next(paths))))
+    first = credentials.shown()
+    assert credentials.renewable
+    assert credentials.shown() == first
+    second = credentials.shown(refused=first)
+    assert second != first  # so that it does not go on with the connections of the first
+    assert second.certificate == first.certificate
 
 
 def test_a_server_at_an_ipv6_address_is_asked_through_a_proxy() -> None:

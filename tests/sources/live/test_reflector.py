@@ -107,6 +107,19 @@ def follow(server: Server, laid: None, monkeypatch: pytest.MonkeyPatch) -> Itera
     following.join(60)
 
 
+@pytest.fixture
+def failures(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many failures in a row each pause was made for; the pauses are short."""
+    counted: list[int] = []
+
+    def short(count: int) -> float:
+        counted.append(count)
+        return 0.01
+
+    monkeypatch.setattr(reflector, "wait_seconds", short)
+    return counted
+
+
 def names(seen: SimpleQueue[Message], count: int) -> list[str]:
     """The subjects of the next messages."""
     return [words(seen.get(timeout=60)) for _ in range(count)]
@@ -151,9 +164,14 @@ def test_a_watch_that_ends_is_taken_up_where_it_ended(follow: SimpleQueue[Messag
     "laid",
     [
         [(200, listed(5)), (200, said(("ERROR", EXPIRED))), (200, listed(20, pod("new", 19)))],
+        [
+            (200, listed(5)),
+            (200, said(("ERROR", {"kind": "Status", "reason": "Expired"}))),
+            (200, listed(20, pod("new", 19))),
+        ],
         [(200, listed(5)), (410, b"{}"), (200, listed(20, pod("new", 19)))],
     ],
-    ids=["said", "answered"],
+    ids=["said", "said without a code", "answered"],
     indirect=True,
 )
 def test_a_state_that_is_forgotten_is_listed_anew(follow: SimpleQueue[Message], script: Script) -> None:
@@ -163,13 +181,39 @@ def test_a_state_that_is_forgotten_is_listed_anew(follow: SimpleQueue[Message], 
 
 @pytest.mark.parametrize(
     "laid",
-    [[(500, b"{}"), (200, listed(5)), (429, b"{}"), (503, b"{}"), (200, said(("ADDED", pod("a", 6))))]],
-    ids=["failing"],
+    [[(500, b"{}"), (200, listed(5)), (429, b"{}"), (429, b"{}"), (200, said(("ADDED", pod("a", 6))))]],
+    ids=["busy"],
     indirect=True,
 )
-def test_what_fails_is_tried_again_from_the_same_state(follow: SimpleQueue[Message], script: Script) -> None:
-    assert names(follow, 6) == ["disturbed 500", "all: ", "disturbed 429", "disturbed 503", "resumed", "now: a@6"]
+def test_a_busy_server_is_asked_again_from_the_same_state(follow: SimpleQueue[Message], script: Script) -> None:
+    assert names(follow, 6) == ["disturbed 500", "all: ", "disturbed 429", "disturbed 429", "resumed", "now: a@6"]
     assert asked_from(script)[:5] == ["list", "list", "5", "5", "5"]
+
+
+@pytest.mark.parametrize(
+    "laid",
+    [
+        [(200, listed(5)), refusal, (200, listed(20, pod("new", 19))), refusal, (200, listed(30, pod("new", 29)))]
+        for refusal in (
+            (400, b"{}"),
+            (503, b"{}"),
+            (200, said(("ERROR", {"kind": "Status", "code": 500, "message": "cannot convert"}))),
+            (200, b"<html>\n"),
+            (200, b'{"type":"ADDED","object":null}\n'),
+            (200, b'{"type":"ERROR","object":{"code":"x"}}\n'),
+        )
+    ],
+    ids=["bad request", "unavailable", "an error", "a page", "no object", "no status"],
+    indirect=True,
+)
+def test_a_state_that_the_server_does_not_go_on_from_is_listed_anew(
+    failures: list[int], follow: SimpleQueue[Message], script: Script
+) -> None:
+    first, *seen = names(follow, 5)
+    assert (first, seen[1::2]) == ("all: ", ["all: new", "all: new"])
+    assert all(each.startswith("disturbed ") for each in seen[::2])
+    assert asked_from(script)[:5] == ["list", "5", "list", "20", "list"]
+    assert failures == [0, 1]  # pauses grow, although each list succeeds
 
 
 @pytest.mark.parametrize(
@@ -180,20 +224,6 @@ def test_what_fails_is_tried_again_from_the_same_state(follow: SimpleQueue[Messa
 )
 def test_an_object_that_cannot_be_read_is_named_and_left_out(follow: SimpleQueue[Message]) -> None:
     assert names(follow, 3) == ["all: ", "disturbed 0", "now: a@7"]
-
-
-@pytest.mark.parametrize(
-    "laid",
-    [
-        [(200, listed(5)), (200, line + b"\n"), (200, said(("ADDED", pod("a", 6))))]
-        for line in (b"<html>", b'{"type":"ADDED","object":null}', b'{"type":"ERROR","object":{"code":"x"}}')
-    ],
-    ids=["a page", "no object", "no status"],
-    indirect=True,
-)
-def test_what_is_no_event_ends_the_watch_and_not_the_following(follow: SimpleQueue[Message], script: Script) -> None:
-    assert names(follow, 4) == ["all: ", "disturbed 0", "resumed", "now: a@6"]
-    assert asked_from(script)[:3] == ["list", "5", "5"]
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,13 @@ def test_a_server_that_falls_silent_is_given_up(said: bytes) -> None:
             server.get("/x")
 
 
+def test_a_server_that_answers_by_and_by_is_given_up_too() -> None:
+    with serving(HEAD + b"123456789", pause=0.05) as address:
+        server = Server(Endpoint(address, timeout=0.25), environment={})
+        with pytest.raises(ClusterError, match=r"no complete answer within 0\.25 s"):
+            server.get("/x")
+
+
 @pytest.mark.parametrize("method", ["get", "write"])
 def test_a_pause_that_the_request_has_no_time_for_is_not_made(method: str, waits: list[float]) -> None:
     with serving(BUSY) as address:

@@ -4,7 +4,8 @@ import http.server
 import json
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -21,6 +22,9 @@ HANG_UP = 0
 
 class Script:
     """What the server answers with, in turn, and then with 200; and what it was asked."""
+
+    encoding = ""
+    before_answers: Callable[[], None] = staticmethod(lambda: None)
 
     def __init__(self) -> None:
         self._statuses: list[int] = []
@@ -55,6 +59,7 @@ def server(script: Script) -> Iterator[Server]:
         def answer(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             script.requests.append((self.command, self.path, json.loads(body or b"null"), self.headers["Content-Type"]))
+            script.before_answers()
             status = script.next()
             if status == HANG_UP:
                 self.close_connection = True
@@ -63,6 +68,8 @@ def server(script: Script) -> Iterator[Server]:
             self.send_response(status)
             if status == 429:
                 self.send_header("Retry-After", "7")
+            if script.encoding:
+                self.send_header("Content-Encoding", script.encoding)
             self.send_header("Content-Length", str(len(said)))
             self.end_headers()
             self.wfile.write(said)
@@ -127,6 +134,35 @@ class TestWriting:
         with pytest.raises(LostResponseError, match="so that it may have been done"):
             server.write("POST", "/x", b"{}", repeatable=True)
         assert len(script.requests) == client.ATTEMPTS
+
+    def test_whoever_gives_up_meanwhile_learns_what_was_done(self, server: Server, script: Script) -> None:
+        script.before_answers = server.stop
+        assert b"because" in server.write("POST", "/x", b"{}")
+        with pytest.raises(ClusterError, match="interrupted"):
+            server.write("POST", "/x", b"{}")
+
+    def test_an_answer_that_cannot_be_read_leaves_it_unknown(self, server: Server, script: Script) -> None:
+        script.encoding = "br"
+        with pytest.raises(LostResponseError, match="encoded in a way that was not asked for"):
+            server.write("POST", "/x", b"{}")
+
+
+@pytest.mark.parametrize("method", ["get", "write"])
+def test_a_handshake_that_breaks_has_sent_nothing_and_is_tried_again(method: str, waits: list[float]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def hang_up() -> None:
+            with suppress(OSError):
+                while True:
+                    listening.accept()[0].close()
+
+        threading.Thread(target=hang_up, daemon=True).start()
+        server = Server(Endpoint(f"https://127.0.0.1:{listening.getsockname()[1]}", insecure=True), environment={})
+        with pytest.raises(ClusterError) as raised:
+            server.get("/x") if method == "get" else server.write("POST", "/x", b"{}")
+        assert not isinstance(raised.value, LostResponseError)
+        assert len(waits) == client.ATTEMPTS - 1
+        listening.shutdown(socket.SHUT_RDWR)
 
 
 def test_where_nobody_listens_nothing_was_sent_and_it_is_tried_again(waits: list[float]) -> None:
