@@ -96,14 +96,16 @@ def _filter(result: ScheduleResult, state: CycleState) -> ScheduleResult:
 
     verdicts = framework.filter_each(state, pod, nodes)
     verdict = framework.run_filters_with_nominated_pods(state, pod, nodes, first_rejections(verdicts, len(nodes)))
-    own_nomination = _own_nomination(pod, nodes, verdict)
+    nominated = _nominated_row(pod, nodes, result.placement)
+    # Where it passes the filters, it wins before any other is asked.
+    own_nomination = nodes.names[nominated] if nominated is not None and verdict[nominated].is_success else None
     if pre_filter.node_names is not None:
-        reason = _why_left_out(verdict, nodes, pre_filter.narrowed_by, pod)
+        reason = _why_left_out(verdict, nominated, pre_filter.narrowed_by)
         left_out = unresolvable(reason) if framework.handle.release.fit_error.tells_left_out else unresolvable()
-        verdict = _outside_left_out(verdict, nodes, pre_filter.node_names, left_out, pod)
+        verdict = _outside_left_out(verdict, nodes, pre_filter.node_names, left_out, nominated)
     verdict = unknown_first(verdict, verdicts)
     if result.placement is not None:
-        verdict, own_nomination = _within_placement(verdict, own_nomination, nodes, result.placement)
+        verdict = _within_placement(verdict, result.placement)
     result = replace(
         result,
         pre_filter_nodes=pre_filter.node_names,
@@ -151,25 +153,23 @@ def _ask_extenders(result: ScheduleResult, handle: Handle) -> ScheduleResult:
     return replace(result, verdict=Column(codes, values), feasible=extended.rows, extended=extended)
 
 
-def _own_nomination(pod: Pod, nodes: Snapshot, verdict: NodeToStatus) -> str | None:
-    """The node that the pod itself is nominated to, where it passes the filters: it wins before any other is asked."""
+def _nominated_row(pod: Pod, nodes: Snapshot, placement: Rows | None) -> int | None:
+    """The node of the pod's own nomination, which is asked about first: in the cycle of a group inside a placement."""
     row = nodes.row_of.get(pod.status.nominated_node_name)
-    return pod.status.nominated_node_name if row is not None and verdict[row].is_success else None
+    return row if row is not None and (placement is None or row in placement) else None
 
 
-def _why_left_out(verdict: NodeToStatus, nodes: Snapshot, narrowed_by: tuple[str, ...], pod: Pod) -> str:
+def _why_left_out(verdict: NodeToStatus, nominated: int | None, narrowed_by: tuple[str, ...]) -> str:
     """The plugins that narrowed the search; whichever rejects the node of the pod's nomination counts among them."""
-    row = nodes.row_of.get(pod.status.nominated_node_name)
-    if row is not None and verdict[row].is_rejected:
-        narrowed_by = tuple(sorted({*narrowed_by, verdict[row].plugin or ""}))
+    if nominated is not None and verdict[nominated].is_rejected:
+        narrowed_by = tuple(sorted({*narrowed_by, verdict[nominated].plugin or ""}))
     return f"node(s) didn't satisfy plugin(s) [{' '.join(narrowed_by)}]"
 
 
 def _outside_left_out(
-    verdict: NodeToStatus, nodes: Snapshot, names: frozenset[str], left_out: Status, pod: Pod
+    verdict: NodeToStatus, nodes: Snapshot, names: frozenset[str], left_out: Status, nominated: int | None
 ) -> NodeToStatus:
     """Nodes outside PreFilter's result are never looked at, but for the pod's nomination, whose failure stands."""
-    nominated = nodes.row_of.get(pod.status.nominated_node_name)
     if nominated is not None and not verdict[nominated].is_success:
         names |= {nodes.names[nominated]}
     codes = verdict.codes.copy()
@@ -177,14 +177,11 @@ def _outside_left_out(
     return Column(codes, [*verdict.values, left_out])
 
 
-def _within_placement(
-    verdict: NodeToStatus, own_nomination: str | None, nodes: Snapshot, placement: Rows
-) -> tuple[NodeToStatus, str | None]:
+def _within_placement(verdict: NodeToStatus, placement: Rows) -> NodeToStatus:
     """The cycle of a group looks at the nodes of one placement alone: the others pass nothing and count nowhere."""
     codes = np.full(len(verdict), len(verdict.values), dtype=verdict.codes.dtype)
     codes[placement] = verdict.codes[placement]
-    within = own_nomination is not None and nodes.row_of[own_nomination] in placement
-    return Column(codes, [*verdict.values, unresolvable()]), own_nomination if within else None
+    return Column(codes, [*verdict.values, unresolvable()])
 
 
 def _post_filter(result: ScheduleResult) -> ScheduleResult:

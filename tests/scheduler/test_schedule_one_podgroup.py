@@ -292,3 +292,21 @@ def test_a_claim_of_a_member_is_in_use_in_its_cycle_since_1_37(minor: str, ours:
     pair = members(2, "1", volumes=volumes)
     only = node("a1", allocatable=SMALL)
     assert nodes_of(run(minor, group(), only, claim, disk, *pair)) == {"m0": "a1", "m1": ours}
+
+
+@pytest.mark.parametrize("minor", MINORS)
+def test_a_nominated_node_outside_the_placement_is_not_asked(minor: str) -> None:
+    """Whichever plugin would reject it there is not among those that left nodes out."""
+    only = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["a1"]}]}
+    pinned = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [only]}}}
+    (member,) = members(1, "9", affinity=msgspec.convert(pinned, Affinity))
+    nominated = msgspec.structs.replace(member.status, nominated_node_name="b1")
+    member = msgspec.structs.replace(member, status=nominated)
+    cordoned = node("b1", labels={"zone": "b"}, allocatable=SMALL, unschedulable=True)
+    objects = [*zones()[:2], cordoned, member]
+    result = run(minor, group(1, key="zone"), *objects, TopologyAwareWorkloadScheduling=True)
+    messages = [placement.attempts[0].result.message for placement in result.placements]
+    assert messages == [
+        "0/2 nodes are available: 1 Insufficient cpu, 1 node(s) didn't satisfy plugin(s) [NodeAffinity].",
+        "0/1 nodes are available: 1 node(s) were unschedulable.",
+    ]
