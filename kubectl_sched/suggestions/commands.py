@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 
 _PATCHED_IN_PLACE = frozenset({"Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController"})
 
+_JOB = "Job"
+"""Its template cannot be changed."""
+
 _LEAVES_PENDING_PODS = frozenset({"StatefulSet", "ReplicaSet", "ReplicationController"})
 """These do not replace a pod that never became ready, whatever becomes of their template."""
 
@@ -102,8 +105,10 @@ def scope_of(before: Trial, after: Trial, changes: Sequence[Change]) -> Scope:
     if any(change.node_name is not None or change.evicts for change in changes):
         return Scope.NODE
     spec = pod_patch(before.pod, after.pod).get("spec", {})
-    owned = before.pod.metadata.controller is not None
-    return Scope.WORKLOAD if owned and spec.keys() - {"schedulingGates"} else Scope.POD
+    spec = {key: value for key, value in spec.items() if key != "schedulingGates"}
+    is_owned = before.pod.metadata.controller is not None
+    is_in_place = before.bound_to is None and _only_adds_tolerations(before.pod, spec)
+    return Scope.WORKLOAD if is_owned and spec and not is_in_place else Scope.POD
 
 
 def recreates_pods(before: Trial, after: Trial, changes: Sequence[Change]) -> bool:
@@ -170,8 +175,8 @@ def _in_place(pod: Pod, spec: dict[str, Any]) -> ShellCommand | None:
 
 
 def _only_adds_tolerations(pod: Pod, spec: dict[str, Any]) -> bool:
-    """Report whether that is all, and the pod has no owner in which it would be changed instead."""
-    if set(spec) != {"tolerations"} or pod.metadata.controller is not None:
+    """Report whether that is all, and the pod has no owner in which it would be changed instead: none, or a Job."""
+    if set(spec) != {"tolerations"} or _owner(pod)[0] not in {None, _JOB}:
         return False
     present = plain(pod)["spec"].get("tolerations", [])
     return bool((spec["tolerations"] or [])[: len(present)] == present)
@@ -192,9 +197,12 @@ def change_spec(pod: Pod, spec: dict[str, Any], *, is_bound: bool) -> Step:
     spec = {key: _as_written(value) for key, value in spec.items() if key not in _FROM_PRIORITY_CLASS}
     if kind not in _PATCHED_IN_PLACE:
         owner = f"{kind} {name}" if _KIND.fullmatch(kind) and not subdomain_errors(name) else "the pod's owner"
-        return Manual(
-            instruction=f"change what {owner} makes its pods of, by this patch", document=plain_json({"spec": spec})
+        how = (
+            f"delete {owner} and create it with its template changed"
+            if kind == _JOB
+            else f"change the template of {owner}"
         )
+        return Manual(instruction=f"{how} by this patch", document=plain_json({"spec": spec}))
     deleting = pod.metadata.name if kind in _LEAVES_PENDING_PODS else ""
     return patch(kind, namespace, name, {"spec": {"template": {"spec": spec}}}, deleting)
 

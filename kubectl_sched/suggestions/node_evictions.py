@@ -33,9 +33,16 @@ def evictable(result: ScheduleResult, row: int) -> list[Pod]:
     """The row's pods that may be asked to go, the least important first.
 
     Never one of a higher priority, nor one that would come back to this very node (static pods, DaemonSets'), nor one
-    that is going already.
+    that is going already, nor another of the pod's own controller, which would make it again in the pod's place.
     """
-    pods = (pod for pod in result.nodes.node(row).pods if _may_go(pod) and pod.priority <= result.pod.priority)
+    own = result.pod.metadata.controller
+    pods = (
+        pod
+        for pod in result.nodes.node(row).pods
+        if _may_go(pod)
+        and pod.priority <= result.pod.priority
+        and (own is None or pod.metadata.controller is None or pod.metadata.controller.uid != own.uid)
+    )
     return sorted(pods, key=lambda pod: (pod.priority, pod.key))
 
 

@@ -36,6 +36,9 @@ _COMBINATIONS = 24
 _NODES_COPIED = 2
 """The most combinations for one node. Most touch more than others and are never replayed."""
 
+_AGAINST_OTHER_PODS = frozenset({"NodeResourcesFit", "NodePorts", "InterPodAffinity", "PodTopologySpread"})
+"""Plugins that may keep a pod out for the pods that are on a node already."""
+
 _ASKED = frozenset({Outcome.SCHEDULABLE, Outcome.UNSCHEDULABLE, Outcome.GATED})
 
 
@@ -91,14 +94,16 @@ class _Search:
         return _fewer_first(self._among_rows(result, ()), others)
 
     def _on_one_more_node(self) -> Iterator[Suggestion]:
-        """Suggest one more node like the nearest that lacks room, if the pod would fit on it."""
+        """Suggest one more node like the nearest whose pods keep this one out, if it would fit on it."""
         if self._row is not None:
             return
         from kubectl_sched.suggestions.remedies.more_nodes import more_like  # only for pods that fit nowhere
 
         count, away = rejections(self._result)
-        full = self._result.rejection_masks.get("NodeResourcesFit", np.zeros(len(count), dtype=np.bool_))
-        full = full & has_room_when_empty(self._result)
+        full = np.zeros(len(count), dtype=np.bool_)
+        for plugin in _AGAINST_OTHER_PODS & self._result.rejection_masks.keys():
+            full |= self._result.rejection_masks[plugin]
+        full &= has_room_when_empty(self._result)
         nearest = [row for row in np.lexsort((away, count)).tolist() if full[row]]
         for row in nearest[:_NODES_COPIED]:
             way = more_like(self._result, row)

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubectl_sched.scheduler.schedule_one import schedule_one
+from kubectl_sched.suggestions.change import Kind, Scope
 from kubectl_sched.suggestions.trial import Trial
 from tests.examples import examples
 from tests.plugins.clusters import node, pod, requests
@@ -188,13 +189,57 @@ def test_the_command_changes_what_made_the_pod(kind: str | None, pattern: str) -
     assert re.fullmatch(pattern, str(result.suggestions[0].commands[0]))
 
 
-def test_what_another_controller_makes_its_pods_of_is_changed_by_hand() -> None:
-    result = explained([node("w1", labels={"disk": "SSD"}), pod("web-0", nodeSelector={"disk": "ssd"}, **owned("Job"))])
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("Job", "delete Job web and create it with its template changed by this patch"),
+        ("Rollout", "change the template of Rollout web by this patch"),
+    ],
+)
+def test_what_another_controller_makes_its_pods_of_is_changed_by_hand(kind: str, said: str) -> None:
+    result = explained([node("w1", labels={"disk": "SSD"}), pod("web-0", nodeSelector={"disk": "ssd"}, **owned(kind))])
     first = result.suggestions[0]
     assert first.commands == ()
     (manual,) = first.manual
-    assert manual.instruction == "change what Job web makes its pods of, by this patch"
+    assert manual.instruction == said
     assert json.loads(manual.document) == {"spec": {"nodeSelector": {"disk": "SSD"}}}
+
+
+def test_a_pod_of_a_job_is_given_a_toleration_in_place() -> None:
+    taint = {"key": "a.io/x", "effect": "NoSchedule"}
+    result = explained([node("w1", taints=[taint]), pod("web-0", **owned("Job"))])
+    first = result.suggestions[0]
+    assert str(first.commands[0]).startswith("kubectl patch pod/web-0 ")
+    assert (first.scope, first.recreates_pods) == (Scope.POD, False)
+
+
+def test_a_pod_of_the_same_controller_is_never_asked_to_go() -> None:
+    rules = {"labelSelector": {"matchLabels": {"app": "web"}}, "topologyKey": "kubernetes.io/hostname"}
+    away = {"affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [rules]}}}
+    hostname = {"kubernetes.io/hostname": "w1"}
+    fields: dict[str, Any] = {"metadata": {**owned("Deployment")["metadata"], "labels": {"app": "web"}}, **away}
+    result = explained([node("w1", labels=hostname), pod("web-1", on="w1", **fields), pod("web-0", **fields)])
+    assert [change.kind for each in result.suggestions for change in each.changes] == [Kind.ADD_NODE]
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "agentpool",
+        "cloud.google.com/gke-nodepool",
+        "eks.amazonaws.com/nodegroup",
+        "karpenter.sh/nodepool",
+        "kubernetes.azure.com/agentpool",
+        "nvidia.com/gpu.product",
+        "topology.ebs.csi.aws.com/zone",
+        "topology.kubernetes.io/zone",
+    ],
+)
+def test_a_label_that_is_not_peoples_own_is_not_put_on_a_node(key: str) -> None:
+    result = explained([node("w1"), pod("web-0", nodeSelector={key: "a"})])
+    assert all(change.kind is not Kind.LABEL for each in result.suggestions for change in each.changes)
+    own = explained([node("w1"), pod("web-0", nodeSelector={"disk": "a"})])
+    assert any(change.kind is Kind.LABEL for each in own.suggestions for change in each.changes)
 
 
 def test_tolerations_that_admission_added_stay_out_of_the_command() -> None:

@@ -127,9 +127,8 @@ async def test_a_trial_shows_no_part_of_a_command_and_copies_the_whole() -> None
         await screen.press("down", "tab", "tab")
         assert "the commands are wider than this screen: y copies them" in screen.text
         assert "kubectl patch" not in screen.text
-        assert '"tolerations":[{"key":"nvidia.com/gpu"' in screen.text
         await screen.press("y")
-        assert screen.app.clipboard.startswith("kubectl patch deployment/checkout -n shop -p ")
+        assert "\nkubectl patch deployment/checkout -n shop -p " in screen.app.clipboard
         assert screen.app.clipboard.endswith("}'")
     async with triage(WIDE) as screen:
         await screen.press("down", "tab", "tab")

@@ -21,6 +21,15 @@ if TYPE_CHECKING:
     from kubectl_sched.suggestions.change import Way
 
 _LABEL_LENGTH = 63
+_KEPT = (
+    *("kubernetes.io", "k8s.io", "k8s.aws", "amazonaws.com", "aws.com", "azure.com", "google.com", "gke.io"),
+    *("karpenter.sh", "eksctl.io", "openshift.io", "nvidia.com", "amd.com", "intel.com", "digitalocean.com"),
+    *("oraclecloud.com", "scaleway.com", "hetzner.cloud", "linode.com", "vultr.com"),
+)
+"""Domains of the labels that Kubernetes, clouds, autoscalers and makers of devices keep themselves."""
+
+_AGENT_POOL = "agentpool"
+"""AKS keeps this one, which has no domain."""
 
 
 def uncordon(result: ScheduleResult, row: int) -> Iterator[Way]:
@@ -85,9 +94,9 @@ def _in_a_domain_of_its_own(result: ScheduleResult, row: int, key: str) -> Chang
 
 
 def is_free(key: str) -> bool:
-    """Report whether people may set the label as they like. Labels of Kubernetes and of clouds are not theirs."""
+    """Report whether people may set the label as they like. Those of Kubernetes, clouds and drivers are not theirs."""
     domain = key.rpartition("/")[0]
-    return not domain.endswith(("kubernetes.io", "k8s.io"))
+    return not (key == _AGENT_POOL or domain.endswith(_KEPT) or domain.startswith("topology.") or ".csi." in domain)
 
 
 def said_of(result: ScheduleResult, row: int, key: str, value: str) -> Change:
