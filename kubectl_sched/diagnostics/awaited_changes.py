@@ -22,7 +22,8 @@ def waiting_for(result: ScheduleResult, stage: Stage | None, observed: Observed 
     if stage is not None and stage.name == "Nominated":
         return f"room on {result.pod.status.nominated_node_name}, which it is nominated to"
     if result.fits:
-        return "kube-scheduler's next attempt"
+        is_asked = stage is None or stage.name not in {"NoScheduler", "NotCreated"}
+        return "kube-scheduler's next attempt" if is_asked else None
     if result.post_filter is not None and result.post_filter.nominated_node:
         return f"preemption on {result.post_filter.nominated_node}"
     autoscaler = adding_a_node(observed)

@@ -51,25 +51,31 @@ class Answer(Record, frozen=True, kw_only=True):
 def diff(question: Question, dump: Dump, to_dump: Dump | None, report: Report | None = None) -> Answer:
     """Replay the pods under both sides; `to_dump` is the state of the second, if it is another.
 
-    Raises SchedError if a named pod is on one side only, or a side cannot be replayed.
+    Raises SchedError if a named pod is on one side only, no pod is on both, or a side cannot be replayed.
     """
     selection, other = question.selection, to_dump or dump
     before, after = _schedulers(question, dump, other)
     pods = {pod.key: pod for pod in select(dump.objects, selection)}
     there = pods if to_dump is None else {item.key: item for item in other.objects if isinstance(item, Pod)}
     both = [key for key in pods if key in there]
-    if selection.named and len(both) < len(pods):
+    are_named = bool(selection.named) and all(kind == "Pod" for kind, _ in selection.named)
+    if are_named and len(both) < len(pods):
         raise SchedError(f"--to-dump: there is no pod {next(key for key in pods if key not in there)}")
+    if pods and not both:
+        raise SchedError(
+            "--to-dump: no pod of the first dump is in the second, so there is nothing to compare; pods are compared by "
+            "name, and a rollout makes new ones"
+        )
     pairs = {key: (pods[key], there[key]) for key in both}
     found, unreadable = _compared(before, after, pairs, named=bool(selection.named), report=report)
     name = next((pods[key].spec.scheduler_name for key in both), "") or DEFAULT_SCHEDULER_NAME
     notes = [*before.notes, *after.notes]
     if not pods:
         notes += about_none(dump.objects, selection, is_live=dump.is_live)
-    notes += _not_compared(len(pods) - len(both), "first")
+    alone = _not_compared(len(pods) - len(both), "first")
     if to_dump is not None and not selection.named:
-        notes += _not_compared(len({pod.key for pod in select(other.objects, selection)} - pods.keys()), "second")
-    warnings = (*before.warnings, *after.warnings, *dump.warnings, *other.warnings, *unreadable)
+        alone += _not_compared(len({pod.key for pod in select(other.objects, selection)} - pods.keys()), "second")
+    warnings = (*alone, *before.warnings, *after.warnings, *dump.warnings, *other.warnings, *unreadable)
     return Answer(
         before=before.assumed(name).configuration,
         after=after.assumed(name).configuration,

@@ -159,6 +159,21 @@ def test_another_dump_is_compared(dump: str, tmp_path: Path, capsys: pytest.Capt
     assert "1 pod is in the second dump only, and not compared" in json.loads(said)["warnings"]
 
 
+@pytest.mark.parametrize("targets", [("deployment/web",), ("-A",)])
+def test_two_dumps_without_a_pod_in_common_are_not_said_to_be_the_same(
+    targets: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def of_rollout(name: str) -> str:
+        labels = {"pod-template-hash": name}
+        owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": f"web-{name}", "uid": name, "controller": True}
+        made = pod(f"web-{name}-a", "1")
+        made["metadata"] |= {"labels": labels, "ownerReferences": [owner]}
+        return write(tmp_path / f"{name}.json", node("small", "4"), made)
+
+    with pytest.raises(SchedError, match="no pod of the first dump is in the second"):
+        run(capsys, *targets, "--from", of_rollout("1"), "--to-dump", of_rollout("2"))
+
+
 def test_the_former_name_of_to_dump_is_accepted(dump: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     other = write(tmp_path / "other.json", node("small", "4"), pod("web", "1"))
     by_name = run(capsys, "--from", dump, "--to-dump", other)

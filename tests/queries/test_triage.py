@@ -169,6 +169,12 @@ def test_data_are_those_of_the_contract_and_of_the_library() -> None:
     assert (suggestion["kind"], suggestion["placed"]) == ("AddCapacity", 12)
 
 
+def test_without_a_scheduler_nothing_is_waited_for() -> None:
+    (group,) = ks.read("fixtures/schedulers/no-scheduler.yaml").triage().to_dict()["groups"]
+    assert group["cause"]["reasons"] == ["no kube-scheduler is seen, and none has looked at a pod that waits"]
+    assert group["waitingFor"] is None
+
+
 def test_nothing_pending_is_said_and_is_no_failure(tmp_path: Path) -> None:
     path = tmp_path / "empty.json"
     path.write_text(json.dumps({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "w1"}}))
