@@ -63,8 +63,8 @@ def diff(question: Question, dump: Dump, to_dump: Dump | None, report: Report | 
         raise SchedError(f"--to-dump: there is no pod {next(key for key in pods if key not in there)}")
     if pods and not both:
         raise SchedError(
-            "--to-dump: no pod of the first dump is in the second, so there is nothing to compare; pods are compared by "
-            "name, and a rollout makes new ones"
+            "--to-dump: no pod of the first dump is in the second, so there is nothing to compare; pods are compared "
+            "by name, and a rollout makes new ones"
         )
     pairs = {key: (pods[key], there[key]) for key in both}
     found, unreadable = _compared(before, after, pairs, named=bool(selection.named), report=report)

@@ -213,6 +213,16 @@ def test_a_pod_of_a_job_is_given_a_toleration_in_place() -> None:
     assert (first.scope, first.recreates_pods) == (Scope.POD, False)
 
 
+@pytest.mark.parametrize("limited", [True, False])
+def test_a_pod_that_would_no_longer_be_guaranteed_is_said_not_to_be(limited: bool) -> None:
+    amounts = {"cpu": "2", "memory": "1Gi"}
+    resources = {"requests": amounts, **({"limits": amounts} if limited else {})}
+    containers: dict[str, Any] = {"containers": [{"name": "main", "image": "nginx", "resources": resources}]}
+    small = node("w1", allocatable={"cpu": "1", "memory": "8Gi", "pods": "10"})
+    (less,) = (each for each in explained([small, pod("web-0", **containers)]).suggestions if each.changes[0].pod)
+    assert ("no longer Guaranteed" in (less.caution or "")) == limited
+
+
 def test_a_pod_of_the_same_controller_is_never_asked_to_go() -> None:
     rules = {"labelSelector": {"matchLabels": {"app": "web"}}, "topologyKey": "kubernetes.io/hostname"}
     away = {"affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [rules]}}}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from kubectl_sched.api.apimachinery.quantity import milli_value, value
+from kubectl_sched.api.component_helpers.pod_qos import pod_qos
 from kubectl_sched.api.component_helpers.resource_names import PODS, is_extended_resource_name
 from kubectl_sched.framework.amounts import amount_text, amount_texts, is_bytes
 from kubectl_sched.suggestions.change import Change, Kind
@@ -91,11 +92,14 @@ def _less(pod: Pod, resource: str, missing: int) -> Change | None:
         return None
     text = amount_text(resource, left)
     now, then = amount_texts(resource, amount, left)
+    caution = _with_less(resource, then)
+    if pod_qos(pod) == "Guaranteed" != pod_qos(_requesting(pod, resource, text)):
+        caution += "; it is no longer Guaranteed, as its limits stay"
     return Change(
         kind=Kind.REQUEST_LESS,
         text=f"if {who} asked for {then} {resource} instead of {now}",
         pod=lambda pod: _requesting(pod, resource, text),
-        caution=_with_less(resource, then),
+        caution=caution,
         cost=(missing / amount,),
     )
 
