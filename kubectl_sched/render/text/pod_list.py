@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from kubectl_sched.simulation.pending_together import Together
 
 _WARNINGS_SHOWN = 5
+_WHERE_HELP_IS = "what would help: kubectl sched explain pod NAME for one, kubectl sched for all"
 
 
 def pods_parts(answer: Answer, notes: Sequence[str], width: int, display: Display) -> Iterator[Part]:
@@ -40,6 +41,8 @@ def pods_parts(answer: Answer, notes: Sequence[str], width: int, display: Displa
     yield Part(full=table_lines(pods_table(explanations), width), rank=9)
     yield BLANK
     yield Part(full=(Text(in_sum(explanations, answer.together)),), rank=9)
+    if any(each.result.outcome is Outcome.UNSCHEDULABLE for each in explanations):
+        yield Part(full=(Text(_WHERE_HELP_IS, style="dim"),), rank=3)
     lines = tuple(map(Text, lines_of_jobs(explanations)))
     if lines:
         yield BLANK
