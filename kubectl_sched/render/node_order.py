@@ -45,15 +45,21 @@ def rejected_rows(result: ScheduleResult) -> list[int]:
 
 
 def closest(result: ScheduleResult, most: int) -> list[int]:
-    """The rejected rows, those first that the fewest plugins reject and whose evidence is nearest to passing."""
-    from kubectl_sched.suggestions.nearest_nodes import rejections
+    """The rejected rows, those first that the fewest plugins reject and whose evidence is nearest to passing.
+
+    Of as many rejections those come last that have too little even when they are empty.
+    """
+    from kubectl_sched.suggestions.nearest_nodes import has_room_when_empty, rejections
 
     counts, away = rejections(result)
     counts[result.feasible] = np.iinfo(np.int64).max
+    is_small = ~has_room_when_empty(result)
     names = result.nodes.names
-    order = np.lexsort((away, counts))[: len(names) - len(result.feasible)]
+    order = np.lexsort((away, is_small, counts))[: len(names) - len(result.feasible)]
     compared = order[: max(_COMPARED, most)].tolist()
-    return sorted(compared, key=lambda row: (int(counts[row]), _distance(result, row), names[row]))[:most]
+    return sorted(
+        compared, key=lambda row: (int(counts[row]), bool(is_small[row]), _distance(result, row), names[row])
+    )[:most]
 
 
 def _distance(result: ScheduleResult, row: int) -> float:

@@ -11,6 +11,7 @@ from kubectl_sched.queries.explanation import Explanation
 from kubectl_sched.render.data.explanation_data import explanation_data
 from kubectl_sched.render.display import Display
 from kubectl_sched.render.headline import decision, headline
+from kubectl_sched.render.node_order import rejected_rows
 from kubectl_sched.render.node_tables import pool_table
 from kubectl_sched.scheduler.scheduler import Scheduler
 from tests.plugins.clusters import node, pod, requests, snapshot
@@ -111,6 +112,11 @@ REJECTED = [
         "w1 has no free host port 8080/TCP: default/other has it on w1",
     ),
     ([node("w1"), node("w2")], requests(**{GPU: "1"}), "all have no nvidia.com/gpu, of which it wants 1"),
+    (
+        [node("w1", allocatable=SMALL), pod("other", on="w1", **requests(cpu="1500m"))],
+        requests(**{"cpu": "1", GPU: "1"}),
+        "w1 has no nvidia.com/gpu, of which it wants 1",
+    ),
     (
         [node("w1", allocatable=SMALL), node("w2", allocatable={**SMALL, "cpu": "4"})],
         requests(cpu="8"),
@@ -373,3 +379,12 @@ def test_scores_that_cannot_be_given_are_not_said_to_have_been() -> None:
     result = explained([node("w1"), pod("web-0", affinity=affinity)])
     assert [each for each in result.warnings if each.startswith("scoring would fail")]
     assert not [each for each in result.warnings if "points here" in each]
+
+
+def test_nodes_that_are_too_small_even_when_empty_are_never_the_closest() -> None:
+    full = node("z-full", allocatable={**SMALL, GPU: "1"})
+    other = pod("other", on="z-full", **requests(**{GPU: "1"}))
+    result = explained(
+        [node("a-without", allocatable=SMALL), full, other, pod("web-0", **requests(**{GPU: "1"}))]
+    ).result
+    assert [result.nodes.names[row] for row in rejected_rows(result)] == ["z-full", "a-without"]

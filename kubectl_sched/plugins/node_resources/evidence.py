@@ -69,13 +69,18 @@ def shortage(resource: str, wanted: int, pod: Pod, nodes: Snapshot, row: int) ->
 def summary(lacking: Mapping[str, Mask], requests: Mapping[str, int], nodes: Snapshot, rows: Rows) -> str:
     """A clause about many rejected nodes. `lacking`: bool[n] by resource, where there is too little of it.
 
-    Each node counts for what the most of them lack.
+    Each node counts for what the most of them lack, and of as many first for what they lack even when they are empty.
     """
+
+    def weight(resource: str) -> tuple[int, int]:
+        here = lacking[resource] & left
+        return int(here.sum()), int((here & (nodes.allocatable(resource) < requests.get(resource, 0))).sum())
+
     left = np.zeros(len(nodes), dtype=np.bool_)
     left[rows] = True
     told: list[tuple[Rows, str]] = []
     while left.any() and len(told) < len(lacking):
-        resource = max(lacking, key=lambda name: int((lacking[name] & left).sum()))
+        resource = max(lacking, key=weight)
         some = np.flatnonzero(lacking[resource] & left)
         if not len(some):
             break
