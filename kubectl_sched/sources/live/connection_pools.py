@@ -25,7 +25,7 @@ from kubectl_sched.sources.live.live_errors import BrokenHandshakeError, Kubecon
 from kubectl_sched.sources.live.proxies import proxy_from_environment
 from kubectl_sched.sources.live.request_deadline import Deadline
 from kubectl_sched.sources.live.server_refusals import plain
-from kubectl_sched.sources.live.tls import certified_name, may_pass_by, ssl_context
+from kubectl_sched.sources.live.tls import certified_name, distrust, may_pass_by, ssl_context
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -255,9 +255,11 @@ class Connection(HTTPConnection):
             self._connect()
         except TimeoutError:
             raise UnconnectedError(_SILENT) from None
-        except OSError as error:
-            if isinstance(error, ssl.SSLError) and not may_pass_by(error):
+        except ssl.SSLError as error:
+            if not may_pass_by(error):
                 raise
+            raise BrokenHandshakeError(distrust(error, self._pool.name)) from None
+        except OSError as error:
             raise BrokenHandshakeError(plain(error)) from None
 
     def _connect(self) -> None:
