@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.binding.cancellable_binding import PodInPreBind
     from kubectl_sched.binding.event_recorder import EventRecorder
-    from kubectl_sched.binding.pre_bind import Done
+    from kubectl_sched.binding.pre_bind import Done, Written
     from kubectl_sched.binding.writer import Writer
     from kubectl_sched.framework.reservation import Reservation
     from kubectl_sched.framework.runtime import Framework
@@ -54,6 +54,8 @@ class Bound(Ended, frozen=True, kw_only=True):
     """We have bound the pod to this node."""
 
     node: str = ""
+    versions: tuple[tuple[Written, str], ...] = ()
+    """The resourceVersion of each object that PreBind wrote, after the last of its writes."""
 
 
 class Taken(Ended, frozen=True, kw_only=True):
@@ -139,7 +141,7 @@ class _Run:
             outcome = Failed(status=error(str(failure)))
         if isinstance(outcome, Bound):
             self._announce()
-            return replace(outcome, warnings=tuple(self._warnings))
+            return replace(outcome, warnings=tuple(self._warnings), versions=tuple(self._pre_bind.versions.items()))
         left = unreserve(self._writer, self._pod, self._not_used(outcome))
         self._take_back_nomination(outcome)
         return replace(outcome, warnings=tuple(self._warnings), left=left)

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kubectl_sched.binding.api_requests import create_event, patch_event
 from kubectl_sched.binding.timestamps import micro_time, micro_time_now
-from kubectl_sched.sources.live.live_errors import ClusterError, ResponseError
+from kubectl_sched.errors import SchedError
+from kubectl_sched.sources.live.live_errors import ResponseError
 
 if TYPE_CHECKING:
     from kubectl_sched.api.meta import KubernetesObject
@@ -104,7 +105,7 @@ class EventRecorder:
             return None
         try:
             self._write(*series)
-        except ClusterError as error:
+        except SchedError as error:
             if isinstance(error, ResponseError) and error.status == HTTPStatus.CONFLICT:
                 return None  # an answer was lost, and the event is there
             return f"the event {details.reason} of pod {pod.key} could not be written: {error}"

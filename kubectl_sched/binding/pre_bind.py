@@ -66,6 +66,14 @@ class InterruptedByUserError(SchedError):
     exit_code = 3
 
 
+class Written(NamedTuple):
+    """An object that PreBind writes."""
+
+    kind: str
+    namespace: str
+    name: str
+
+
 class Done(NamedTuple):
     """A write that was carried out: how, on which object, and the patch that takes it back (None: it was made new)."""
 
@@ -84,6 +92,8 @@ class PreBind:
         self._names: dict[str, str] = {}
         self._made_dry: set[str] = set()
         self.done: list[Done] = []
+        self.versions: dict[Written, str] = {}
+        """The resourceVersion of each object after its last write, or as it was found if it needed none."""
         self.pod_version: str | None = None
         """The pod's resourceVersion after the last write to its status; None if there was none."""
 
@@ -127,6 +137,7 @@ class PreBind:
                 raise
             made = found
         name, uid = str(made["metadata"]["name"]), str(made["metadata"].get("uid", ""))
+        self._note_version(replace(write, name=name), made)
         self._names[reservation.item.name] = name
         self.done.append(Done(replace(write, name=name, body={}), uid, None))
         if self._writer.dry_run:
@@ -155,6 +166,7 @@ class PreBind:
             path, current = found
             body = self._body(reservation, write, current)
             if merged(current, body) == current:
+                self._note_version(write, current)
                 if first is not None:
                     self._remember(write, first, body, current)
                 return
@@ -184,9 +196,13 @@ class PreBind:
 
     def _remember(self, write: Write, before: JSON, body: JSON, after: JSON) -> None:
         metadata = after["metadata"]
+        self._note_version(write, after)
         if write.kind == "Pod":
             self.pod_version = str(metadata["resourceVersion"])
         self.done.append(Done(write, str(metadata["uid"]), inverse(before, body)))
+
+    def _note_version(self, write: Write, stored: JSON) -> None:
+        self.versions[Written(write.kind, write.namespace, write.name)] = str(stored["metadata"]["resourceVersion"])
 
     def _body(self, reservation: Reservation, write: Write, current: JSON) -> JSON:
         """The patch, up to date for a claim: others reserve it too, and its drivers are told what it asks of them."""

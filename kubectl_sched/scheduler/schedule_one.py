@@ -134,10 +134,13 @@ def _ask_extenders(result: ScheduleResult, handle: Handle) -> ScheduleResult:
 
     pod, nodes, verdict = result.pod, result.nodes, result.verdict
     assert handle.extender_client is not None and verdict is not None  # noqa: S101, PT018 - set by the callers
+    said: dict[int, Status] = {}
     if result.nominated_first is not None:
         nominated = np.array([nodes.row_of[result.nominated_first]], dtype=np.intp)
         try:
-            stays = len(filter_nodes(handle.extender_client, handle.extenders, pod, nodes, nominated).rows) > 0
+            first = filter_nodes(handle.extender_client, handle.extenders, pod, nodes, nominated)
+            said = {row: status for row, status in first.statuses.items() if status.reasons}
+            stays = len(first.rows) > 0
         except ExtenderError:
             stays = False
         result = result if stays else replace(result, nominated_first=None)
@@ -147,7 +150,8 @@ def _ask_extenders(result: ScheduleResult, handle: Handle) -> ScheduleResult:
         return replace(result, error=str(failure), event=event_note(str(failure)))
     codes = verdict.codes.copy()
     values = list(verdict.values)
-    for row, status in extended.statuses.items():
+    left = set(extended.rows.tolist())
+    for row, status in {**{row: each for row, each in said.items() if row not in left}, **extended.statuses}.items():
         codes[row] = len(values)
         values.append(status)
     return replace(result, verdict=Column(codes, values), feasible=extended.rows, extended=extended)
@@ -169,8 +173,8 @@ def _why_left_out(verdict: NodeToStatus, nominated: int | None, narrowed_by: tup
 def _outside_left_out(
     verdict: NodeToStatus, nodes: Snapshot, names: frozenset[str], left_out: Status, nominated: int | None
 ) -> NodeToStatus:
-    """Nodes outside PreFilter's result are never looked at, but for the pod's nomination, whose failure stands."""
-    if nominated is not None and not verdict[nominated].is_success:
+    """Nodes outside PreFilter's result are never looked at, but for the pod's nomination, whose rejection stands."""
+    if nominated is not None and verdict[nominated].is_rejected:
         names |= {nodes.names[nominated]}
     codes = verdict.codes.copy()
     codes[[row for row, name in enumerate(nodes.names) if name not in names]] = len(verdict.values)

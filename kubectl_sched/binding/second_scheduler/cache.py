@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.component_helpers.container_resources import PodResourcesOptions
     from kubectl_sched.api.meta import KubernetesObject
+    from kubectl_sched.binding.pre_bind import Written
     from kubectl_sched.snapshot import Snapshot
 
 _REMOVED_ONE_BY_ONE: Final = 8
@@ -181,9 +182,9 @@ class Cache:
         self._sort_out(pod.key)
         self._reservations.reserve(pod.metadata.uid, objects)
 
-    def bound(self, pod: Pod) -> None:
-        """The binding has been written. What the watch has shown meanwhile of the reserved objects now counts."""
-        self._reservations.written(pod.metadata.uid)
+    def bound(self, pod: Pod, versions: Mapping[Written, str]) -> None:
+        """The binding has been written, with other objects, to these versions, which the watch may have shown."""
+        self._reservations.written(pod.metadata.uid, versions)
 
     def forget(self, pod: Pod) -> None:
         """The binding came to nothing, and so did what was reserved; another pod of the same name is left alone."""

@@ -74,8 +74,15 @@ class EndpointServer:
 def _server_class(host: str) -> type[http.server.ThreadingHTTPServer]:
     import socket
 
+    of_both = not host and socket.has_dualstack_ipv6()
+
     class Listening(http.server.ThreadingHTTPServer):
-        address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        address_family = socket.AF_INET6 if ":" in host or of_both else socket.AF_INET
         daemon_threads = True
+
+        def server_bind(self) -> None:
+            if of_both:
+                self.socket.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+            super().server_bind()
 
     return Listening

@@ -23,6 +23,7 @@ from kubectl_sched.binding.second_scheduler.election_rules import (
     taken,
 )
 from kubectl_sched.binding.timestamps import micro_time_now
+from kubectl_sched.errors import SchedError
 from kubectl_sched.sources.live.live_errors import ClusterError, ResponseError
 
 if TYPE_CHECKING:
@@ -82,6 +83,14 @@ class Elector:
         return renewed_at is not None and time.monotonic() - renewed_at > limit
 
     def _run(self) -> None:
+        try:
+            self._stand()
+        except BaseException:
+            self._renewed_at = None
+            self._on_change(False)
+            raise
+
+    def _stand(self) -> None:
         while not self._try():
             pause = self._terms.retry_period * (1 + JITTER_FACTOR * random.random())  # noqa: S311 - no secret
             if self._stopped.wait(pause):
@@ -104,7 +113,7 @@ class Elector:
         began = time.monotonic()
         try:
             done = self._take_or_renew(began)
-        except ClusterError as error:
+        except SchedError as error:  # a file of credentials may be missing while it is renewed
             if not self._stopped.is_set():
                 self._log.problem(f"the Lease cannot be read or written: {error}")
             return False
@@ -123,13 +132,14 @@ class Elector:
                 self._log.problem(f"the Lease could not be renewed at once: {refused.message}")
             else:
                 return True
-        self._read(now)
+        self._read()
         if not may_take(self._observed, self._terms, now):
             return False
         self._write(taken(self._observed.record, self._terms, micro_time_now()), now)
         return True
 
-    def _read(self, now: float) -> None:
+    def _read(self) -> None:
+        """Look at the Lease. It counts from the answer on: its holder may have renewed it while that was under way."""
         try:
             answer = self._server.get(f"{self._collection}/{self._name}")
         except ResponseError as error:
@@ -139,7 +149,7 @@ class Elector:
             self._observed = Observed()
             return
         self._lease, record = _lease_in(answer)
-        self._observed = observe(self._observed, record, now)
+        self._observed = observe(self._observed, record, time.monotonic())
 
     def _write(self, record: LeaseSpec, now: float) -> None:
         """Create the Lease, or replace it at the resourceVersion that we know, keeping whatever else it holds."""
@@ -163,7 +173,7 @@ class Elector:
             return
         try:
             self._write(released(record, micro_time_now()), time.monotonic())
-        except ClusterError as error:
+        except SchedError as error:
             self._log.problem(f"the Lease could not be given up, so that others wait for its end: {error}")
 
     def _report(self) -> None:

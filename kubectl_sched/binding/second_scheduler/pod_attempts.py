@@ -121,7 +121,9 @@ class PodAttempts:
     def assume(self, queued: QueuedPod, result: ScheduleResult, node: str, began: float) -> Assumed:
         """Take the pod for one that runs on the node, with what the end of its cycle reserves."""
         reservations = reserved(result, node, time_now())
-        others = [each.item for each in reservations if not isinstance(each.item, Pod)]
+        # What somebody else has yet to write, as a claim's volume, others find as it is.
+        found = (each.item if each.writes else each.assumed or each.item for each in reservations)
+        others = [item for item in found if not isinstance(item, Pod)]
         self.cache.assume(reserved_pod(result.pod, reservations), node, others)
         self.queue.nominate(queued, "")
         return Assumed(queued, result, node, reservations, began)
@@ -174,7 +176,7 @@ class PodAttempts:
         for sentence in (*outcome.warnings, *outcome.left):
             self.log.problem(sentence)
         if isinstance(outcome, Bound):
-            self.cache.bound(result.pod)
+            self.cache.bound(result.pod, dict(outcome.versions))
             self.queue.drop(queued)
             self.metrics.attempted(SCHEDULED, _profile(result), now - began)
             self.metrics.scheduled(queued.attempts, now - queued.entered)

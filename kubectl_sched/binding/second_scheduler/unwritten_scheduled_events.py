@@ -11,7 +11,7 @@ import msgspec
 from kubectl_sched.api.core import Event
 from kubectl_sched.binding.event_recorder import scheduled
 from kubectl_sched.config.scheduler_name import scheduler_name_of
-from kubectl_sched.sources.live.live_errors import ClusterError
+from kubectl_sched.errors import SchedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -50,7 +50,7 @@ def write_missing_events(writer: Writer, recorder: EventRecorder, pods: Iterable
         path = f"/apis/events.k8s.io/v1/namespaces/{namespace}/events"
         try:
             found = writer.read(path, _Events, {"fieldSelector": "reason=Scheduled"})
-        except ClusterError as error:
+        except SchedError as error:
             yield f"whether bound pods of namespace {namespace} lack their events could not be read: {error}"
             continue
         told = {event.about.uid for event in (found.items if found is not None else ())}

@@ -29,7 +29,8 @@ def reservations(volumes: PodVolumes, node_name: str) -> Iterator[Reservation]:
     for claim, _ in volumes.dynamic_provisions:
         yield Reservation(item=claim_with_node(claim, node_name), writes=(_selects(node_name, claim),))
     for claim, volume in volumes.static_bindings:
-        yield Reservation(item=bound_claim(claim, volume))
+        # Until the controller has bound it, other pods find the claim unbound, with a volume that is set aside for it.
+        yield Reservation(item=bound_claim(claim, volume), assumed=claim)
 
 
 def taken_volume(volume: PersistentVolume, claim: PersistentVolumeClaim) -> PersistentVolume:

@@ -63,6 +63,13 @@ class _TooSlowError(ClusterError):
     """No complete answer in time, whatever the server did."""
 
 
+class _Course:
+    """The course of one write so far."""
+
+    may_be_done = False
+    """Report whether the server may have carried it out: an answer was lost."""
+
+
 class Server:
     """One API server. `get` and `write` may be called by several threads; `stop` ends all waiting."""
 
@@ -164,9 +171,21 @@ class Server:
         ResponseError for a refusal, LostResponseError where it is not known what the server did, ClusterError where
         nothing was sent.
         """
-        request = Request(_with(path, query), method, body, content)
+        request, course = Request(_with(path, query), method, body, content), _Course()
+        try:
+            return self._written(request, course, repeatable=repeatable)
+        except (LostResponseError, ResponseError):
+            raise
+        except _BrokenError as error:
+            raise self._gave_up(str(error), lost=course.may_be_done) from None
+        except ClusterError as error:
+            if course.may_be_done:
+                raise self._gave_up(str(error), lost=True) from None
+            raise
+
+    def _written(self, request: Request, course: _Course, *, repeatable: bool) -> bytes:
         deadline = Deadline(self.endpoint.timeout)
-        renewed = lost = False
+        renewed = False
         attempt = 0
         while True:
             attempt += 1
@@ -176,12 +195,12 @@ class Server:
                 answer = self._ask(request, shown, lambda _: None, deadline)
             except _UnsentError as error:
                 if last or not self._pause(_backoff(attempt), deadline, str(error)):
-                    raise self._gave_up(str(error), lost=lost) from None
+                    raise
                 continue
             except (_BrokenError, _TooSlowError) as error:
-                lost = True
+                course.may_be_done = True
                 if last or not repeatable or not self._pause(_backoff(attempt), deadline, str(error)):
-                    raise self._gave_up(str(error), lost=True) from None
+                    raise
                 continue
             if 200 <= answer.status < 300:
                 return answer.body
@@ -190,12 +209,12 @@ class Server:
                 self._credentials.shown(refused=shown)
                 continue
             # Of those that are busy, a 429 alone says that nothing was done.
-            lost = lost or (answer.status in BUSY and answer.status != HTTPStatus.TOO_MANY_REQUESTS)
+            course.may_be_done |= answer.status in BUSY and answer.status != HTTPStatus.TOO_MANY_REQUESTS
             again = answer.status == HTTPStatus.TOO_MANY_REQUESTS or (repeatable and answer.status in BUSY)
             if last or not again or not self._pause_for(answer, attempt, deadline):
                 refused = refusal(self.endpoint, answer, shown, attempt)
                 if isinstance(refused, ResponseError):
-                    refused.after_lost = lost
+                    refused.after_lost = course.may_be_done
                 raise refused
 
     def _gave_up(self, why: str, *, lost: bool) -> ClusterError:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from kubectl_sched.api.decoders import UNDECODABLE, decoder
+from kubectl_sched.errors import SchedError
 from kubectl_sched.sources.budget import LEAST_BYTES
 from kubectl_sched.sources.discovery.scheduler_flags import keep_scheduler_flags
 from kubectl_sched.sources.live.answer_body import body_pieces
@@ -155,7 +156,7 @@ class Reflector:
         while not self._stopped.is_set():
             try:
                 listed = self._lister.list(self._kind, fields=self._fields)
-            except ClusterError as error:
+            except SchedError as error:
                 self._disturbed(error)
                 continue
             self._replaced(listed)
@@ -181,7 +182,7 @@ class Reflector:
                 self._watch(path)
             except _ExpiredError:
                 return
-            except ClusterError as error:
+            except SchedError as error:
                 self._disturbed(error)
                 if isinstance(error, _WatchError) or (
                     isinstance(error, ResponseError) and error.status != HTTPStatus.TOO_MANY_REQUESTS
@@ -247,7 +248,7 @@ class Reflector:
         keep_scheduler_flags(item)
         self._put(Changed(self._kind, item, gone=event.type == "DELETED"))
 
-    def _disturbed(self, error: ClusterError) -> None:
+    def _disturbed(self, error: SchedError) -> None:
         if self._stopped.is_set():
             return
         status = error.status if isinstance(error, ResponseError) else 0

@@ -14,6 +14,7 @@ from kubectl_sched.api.core import Node
 from kubectl_sched.api.meta import OwnerReference
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.api.storage import PersistentVolumeClaim
+from kubectl_sched.binding.pre_bind import Written
 from kubectl_sched.binding.second_scheduler.cache import Cache
 from kubectl_sched.config import Features, KubeVersion
 from kubectl_sched.snapshot import build
@@ -186,7 +187,7 @@ def test_an_assumed_pod_is_there_until_the_watch_shows_it_or_the_binding_fails()
     cache.assume(waiting, "n1")
     assert cache.is_assumed("default/a")
     assert int(cache.snapshot({}).requested("cpu")[0]) == 1000
-    cache.bound(waiting)
+    cache.bound(waiting, {})
     assert cache.is_assumed("default/a"), "the watch may be late"
     cache.change(pod("a", on="n1", metadata={"resourceVersion": "2"}, **requests(cpu="1")), gone=False)
     assert not cache.is_assumed("default/a")
@@ -206,8 +207,40 @@ def test_a_claim_stays_reserved_while_the_binding_is_under_way_whatever_else_cha
         return next(iter(cache.snapshot({}).objects.all(PersistentVolumeClaim))).spec.volume_name
 
     assert volume() == "pv"
-    cache.bound(waiting)
+    cache.bound(waiting, {})
     assert volume() == "", "what the server has is newer than what was reserved"
+
+
+def volume_of(cache: Cache) -> str:
+    (found,) = cache.snapshot({}).objects.all(PersistentVolumeClaim)
+    return found.spec.volume_name
+
+
+def test_a_claim_stays_reserved_until_the_watch_shows_the_last_of_its_writes() -> None:
+    cache = Cache(OPTIONS)
+    waiting = pod("a")
+    for each in (a_node(), waiting, claim("c", "", 8)):
+        cache.change(each, gone=False)
+    cache.assume(waiting, "n1", [claim("c", "pv", 8)])
+    cache.change(claim("c", "", 9), gone=False)
+    cache.bound(waiting, {Written("PersistentVolumeClaim", "default", "c"): "10"})
+    assert volume_of(cache) == "pv", "the watch has shown the first write only"
+    cache.change(claim("c", "other", 10), gone=False)
+    assert volume_of(cache) == "other"
+
+
+def test_a_claim_stays_reserved_for_one_pod_when_the_binding_of_another_fails() -> None:
+    cache = Cache(OPTIONS)
+    first, second = pod("a"), pod("b")
+    for each in (a_node(), first, second, claim("c", "", 1)):
+        cache.change(each, gone=False)
+    cache.assume(first, "n1", [claim("c", "of-a", 1)])
+    cache.assume(second, "n1", [claim("c", "of-b", 1)])
+    assert volume_of(cache) == "of-b"
+    cache.forget(second)
+    assert volume_of(cache) == "of-a"
+    cache.forget(first)
+    assert volume_of(cache) == ""
 
 
 def test_a_claim_that_the_server_named_stays_reserved_until_the_watch_shows_it_or_the_pod_is_gone() -> None:
@@ -216,7 +249,7 @@ def test_a_claim_that_the_server_named_stays_reserved_until_the_watch_shows_it_o
     waiting = pod("a")
     cache.change(waiting, gone=False)
     cache.assume(waiting, "n1", [claim("assumed-name", "pv", 0)])
-    cache.bound(waiting)
+    cache.bound(waiting, {})
 
     def names() -> list[str]:
         return [each.name for each in cache.snapshot({}).objects.all(PersistentVolumeClaim)]
@@ -229,7 +262,7 @@ def test_a_claim_that_the_server_named_stays_reserved_until_the_watch_shows_it_o
     assert names() == ["made-x7k2p"]
     cache.change(made, gone=True)
     cache.assume(waiting, "n1", [claim("assumed-name", "pv", 0)])
-    cache.bound(waiting)
+    cache.bound(waiting, {})
     cache.change(waiting, gone=True)
     assert names() == []
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections import Counter
 from typing import TYPE_CHECKING
 from urllib.error import HTTPError
@@ -41,6 +42,18 @@ def served(health: Health, metrics: Metrics) -> Iterator[EndpointServer]:
     serving = EndpointServer("127.0.0.1:0", {"/healthz": health}, metrics.text)
     yield serving
     serving.close()
+
+
+def test_all_addresses_are_those_of_both_families(health: Health, metrics: Metrics) -> None:
+    if not socket.has_dualstack_ipv6():
+        pytest.skip("this machine has no IPv6")
+    serving = EndpointServer(":0", {"/healthz": health}, metrics.text)
+    try:
+        for address in ("127.0.0.1", "[::1]"):
+            with urlopen(f"http://{address}:{serving.port}/healthz", timeout=60) as answer:
+                assert answer.read() == b"ok"
+    finally:
+        serving.close()
 
 
 def ask(serving: EndpointServer, path: str) -> tuple[int, str]:

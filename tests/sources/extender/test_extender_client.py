@@ -113,6 +113,21 @@ def verdicts(result: ScheduleResult) -> dict[str, tuple[str, tuple[str, ...]]]:
     return {name: (status.code.value, status.reasons) for name, status in told if not status.is_success}
 
 
+def test_what_an_extender_says_of_the_nominated_node_stands_outside_what_pre_filter_leaves(
+    server: ExtenderServer, tmp_path: Path
+) -> None:
+    objects = cluster(3)
+    web = objects[-1]
+    only = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n3"]}]}
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [only]}}
+    web["spec"]["affinity"] = {"nodeAffinity": required}
+    web["status"] = {"nominatedNodeName": "n1"}
+    off = yaml.safe_dump({"profiles": [{"plugins": {"filter": {"disabled": [{"name": "NodeAffinity"}]}}}]})
+    result = replay(extender(server.url, filterVerb="filter") + off, objects, tmp_path)
+    left_out = "1 node(s) didn't satisfy plugin(s) [NodeAffinity]"
+    assert (result.message or "").startswith(f"0/3 nodes are available: {left_out}, 2 it is odd.")
+
+
 @pytest.mark.parametrize("caches", [True, False])
 def test_an_extender_filters(caches: bool, server: ExtenderServer, tmp_path: Path) -> None:
     result = replay(extender(server.url, filterVerb="filter", nodeCacheCapable=caches), cluster(), tmp_path)

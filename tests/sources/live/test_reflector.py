@@ -15,9 +15,10 @@ import pytest
 from kubectl_sched.sources.kinds import BY_NAME
 from kubectl_sched.sources.live import reflector
 from kubectl_sched.sources.live.client import Server
+from kubectl_sched.sources.live.credentials import Credentials, Shown
 from kubectl_sched.sources.live.endpoint import Endpoint
 from kubectl_sched.sources.live.lister import Lister
-from kubectl_sched.sources.live.live_errors import ClusterError
+from kubectl_sched.sources.live.live_errors import ClusterError, KubeconfigError
 from kubectl_sched.sources.live.reflector import Changed, Disturbed, Reflector, Replaced, Resumed
 
 if TYPE_CHECKING:
@@ -256,3 +257,27 @@ def test_a_list_that_comes_back_to_the_same_page_is_given_up(server: Server, scr
     with pytest.raises(ClusterError, match="does not end"):
         lister.list(BY_NAME["Pod"])
     lister.close()
+
+
+def test_credentials_that_cannot_be_read_for_a_while_are_waited_for(
+    server: Server, script: Script, failures: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = Credentials.shown
+    missing = [KubeconfigError("token: no such file or directory")] * 2
+
+    def renewed(credentials: Credentials, refused: Shown | None = None) -> Shown:
+        if missing:
+            raise missing.pop()
+        return shown(credentials, refused)
+
+    monkeypatch.setattr(Credentials, "shown", renewed)
+    script.answers.append((200, listed(5, pod("a", 3))))
+    seen: SimpleQueue[Message] = SimpleQueue()
+    lister = Lister(server)
+    following = Reflector(server, lister, BY_NAME["Pod"], seen.put)
+    following.start()
+    assert names(seen, 3) == ["disturbed 0", "disturbed 0", "all: a"]
+    assert failures == [0, 1]
+    following.stop()
+    lister.close()
+    following.join(60)

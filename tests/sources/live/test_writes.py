@@ -13,8 +13,9 @@ import pytest
 from kubectl_sched.binding.writer import MERGE_PATCH
 from kubectl_sched.sources.live import client
 from kubectl_sched.sources.live.client import Server
+from kubectl_sched.sources.live.connection_pools import Connections
 from kubectl_sched.sources.live.endpoint import Endpoint
-from kubectl_sched.sources.live.live_errors import ClusterError, LostResponseError, ResponseError
+from kubectl_sched.sources.live.live_errors import ClusterError, LostResponseError, ResponseError, UnconnectedError
 
 HANG_UP = 0
 """In the place of a status: the request is read, and the line closed without an answer."""
@@ -140,6 +141,18 @@ class TestWriting:
         assert b"because" in server.write("POST", "/x", b"{}")
         with pytest.raises(ClusterError, match="interrupted"):
             server.write("POST", "/x", b"{}")
+
+    @pytest.mark.parametrize("may_come", [True, False])
+    def test_a_lost_answer_stays_lost_if_there_is_no_connection_afterwards(
+        self, server: Server, script: Script, monkeypatch: pytest.MonkeyPatch, may_come: bool
+    ) -> None:
+        def unconnected(*_: object) -> None:
+            raise UnconnectedError("there is no such host", may_come=may_come)
+
+        script.before_answers = lambda: monkeypatch.setattr(Connections, "take", unconnected)
+        script.begin(HANG_UP)
+        with pytest.raises(LostResponseError, match="there is no such host"):
+            server.write("POST", "/x", b"{}", repeatable=True)
 
     def test_an_answer_that_cannot_be_read_leaves_it_unknown(self, server: Server, script: Script) -> None:
         script.encoding = "br"
