@@ -31,7 +31,11 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.runtime import Framework
 
 POLL_SECONDS = 0.5
-"""The pause between two looks at the server."""
+"""The pause between two looks at the server, at first."""
+
+_LONGEST_PAUSE_SECONDS = 5.0
+_PAUSE_SHARE = 0.05
+"""Whoever has waited for long looks less often, as many may: after each twentieth part of the time."""
 
 _BIND_TIMEOUT_SECONDS = 600.0
 _VOLUMES, _DEVICES = "VolumeBinding", "DynamicResources"
@@ -66,12 +70,14 @@ class Waiting:
         self._until(_DEVICES, seconds, "", lambda: self._are_ready(claims, seconds))
 
     def _until(self, plugin: str, seconds: float, prefix: str, is_so: Callable[[], bool]) -> None:
-        deadline = time.monotonic() + seconds
+        began = time.monotonic()
         try:
             while not is_so():
-                if time.monotonic() >= deadline:
+                waited = time.monotonic() - began
+                if waited >= seconds:
                     raise PreBindError(plugin, f"{prefix}context deadline exceeded")
-                if self._stop.wait(POLL_SECONDS):
+                pause = min(max(POLL_SECONDS, waited * _PAUSE_SHARE), _LONGEST_PAUSE_SECONDS)
+                if self._stop.wait(min(pause, seconds - waited)):
                     raise InterruptedByUserError("interrupted")
         except PluginError as error:
             raise PreBindError(plugin, f"{prefix}{error}") from None

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from kubectl_sched.scheduler.result import ScheduleResult
 
 _BINDING_THREADS: Final = 16
-_WAITING_THREADS: Final = 48
+_WAITING_THREADS: Final = 256
 """For pods with volumes or devices: their binding cycles may wait minutes, and nobody else waits with them."""
 
 _REPORTING_THREADS: Final = 4
