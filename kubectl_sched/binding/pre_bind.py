@@ -202,7 +202,9 @@ class PreBind:
         self.done.append(Done(write, str(metadata["uid"]), inverse(before, body)))
 
     def _note_version(self, write: Write, stored: JSON) -> None:
-        self.versions[Written(write.kind, write.namespace, write.name)] = str(stored["metadata"]["resourceVersion"])
+        """Of what a dry run makes there is none."""
+        version = str(stored["metadata"].get("resourceVersion", ""))
+        self.versions[Written(write.kind, write.namespace, write.name)] = version
 
     def _body(self, reservation: Reservation, write: Write, current: JSON) -> JSON:
         """The patch, up to date for a claim: others reserve it too, and its drivers are told what it asks of them."""
