@@ -121,9 +121,9 @@ class PodAttempts:
     def assume(self, queued: QueuedPod, result: ScheduleResult, node: str, began: float) -> Assumed:
         """Take the pod for one that runs on the node, with what the end of its cycle reserves."""
         reservations = reserved(result, node, time_now())
-        # What somebody else has yet to write, as a claim's volume, others find as it is.
-        found = (each.item if each.writes else each.assumed or each.item for each in reservations)
-        others = [item for item in found if not isinstance(item, Pod)]
+        # A claim that the volume controller has yet to bind is found as the watch shows it.
+        ours = (each.item for each in reservations if each.writes or each.assumed is None)
+        others = [item for item in ours if not isinstance(item, Pod)]
         self.cache.assume(reserved_pod(result.pod, reservations), node, others)
         self.queue.nominate(queued, "")
         return Assumed(queued, result, node, reservations, began)
