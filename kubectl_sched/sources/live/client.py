@@ -17,7 +17,8 @@ from urllib.parse import urlencode
 
 from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.sources.live.answer_body import body_pieces
-from kubectl_sched.sources.live.connection_pools import JSON, Connections, Request
+from kubectl_sched.sources.live.connections.connection_pools import JSON, Connections, Request
+from kubectl_sched.sources.live.connections.tls import certified_name, distrust, may_pass_by
 from kubectl_sched.sources.live.credentials import Credentials
 from kubectl_sched.sources.live.live_errors import (
     BrokenHandshakeError,
@@ -29,12 +30,11 @@ from kubectl_sched.sources.live.live_errors import (
 )
 from kubectl_sched.sources.live.request_deadline import SILENT_SECONDS, Deadline, tell_waiting, told_if_slow
 from kubectl_sched.sources.live.server_refusals import BUSY, Answer, plain, refusal, server_name
-from kubectl_sched.sources.live.tls import certified_name, distrust, may_pass_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from kubectl_sched.sources.live.connection_pools import Response
+    from kubectl_sched.sources.live.connections.connection_pools import Response
     from kubectl_sched.sources.live.credentials import Shown
     from kubectl_sched.sources.live.endpoint import Endpoint
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kubectl_sched.sources.dump.dump import Dump
-    from kubectl_sched.sources.live.connection_pools import Response
+    from kubectl_sched.sources.live.connections.connection_pools import Response
     from kubectl_sched.sources.live.endpoint import Endpoint
     from kubectl_sched.sources.pod_selection import Selection
 

@@ -20,6 +20,7 @@ from kubectl_sched.sources.dump.dump import Dump, Forbidden
 from kubectl_sched.sources.garbage_collection import garbage_collection_paused
 from kubectl_sched.sources.kinds import BY_NAME
 from kubectl_sched.sources.live.client import Server
+from kubectl_sched.sources.live.connections.proxies import is_on_this_host
 from kubectl_sched.sources.live.credentials import Credentials
 from kubectl_sched.sources.live.list_paths import DISCOVERY, group_of, pending_workloads_path, served_in
 from kubectl_sched.sources.live.lister import Listed, Lister, list_meta
@@ -38,7 +39,6 @@ from kubectl_sched.sources.live.needed_kinds import (
     of_name,
     scheduler_needs,
 )
-from kubectl_sched.sources.live.proxies import is_on_this_host
 from kubectl_sched.sources.live.scheduler_log_reader import scheduler_logs
 from kubectl_sched.sources.live.server_refusals import server_name
 from kubectl_sched.sources.pod_selection import select, workloads_named

@@ -13,10 +13,10 @@ import msgspec
 
 from kubectl_sched.api.apimachinery.int64 import parse_int64
 from kubectl_sched.api.decoders import UNDECODABLE
+from kubectl_sched.sources.live.connections.proxies import is_on_this_host
 from kubectl_sched.sources.live.endpoint import Endpoint, Material, User, split_address
 from kubectl_sched.sources.live.impersonation import impersonation_headers
 from kubectl_sched.sources.live.live_errors import KubeconfigError, NoClusterError
-from kubectl_sched.sources.live.proxies import is_on_this_host
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.sources.kinds import Kind
     from kubectl_sched.sources.live.client import Server
-    from kubectl_sched.sources.live.connection_pools import Response
+    from kubectl_sched.sources.live.connections.connection_pools import Response
     from kubectl_sched.sources.live.lister import Listed, Lister
 
 FIRST_WAIT_SECONDS, LONGEST_WAIT_SECONDS = 0.8, 30.0

@@ -12,8 +12,8 @@ import msgspec
 
 from kubectl_sched.api.decoders import UNDECODABLE, decoder
 from kubectl_sched.lazy_pattern import pattern
+from kubectl_sched.sources.live.connections.tls import expired_at
 from kubectl_sched.sources.live.live_errors import ClusterError, ResponseError
-from kubectl_sched.sources.live.tls import expired_at
 
 if TYPE_CHECKING:
     from http.client import HTTPResponse

@@ -23,9 +23,9 @@ from kubectl_sched.sources.dump.reader import read
 from kubectl_sched.sources.live import client, lister
 from kubectl_sched.sources.live.cluster_reader import read_live
 from kubectl_sched.sources.live.connection_flags import Connection
+from kubectl_sched.sources.live.connections.tls import expired_at
 from kubectl_sched.sources.live.kubeconfig import resolve
 from kubectl_sched.sources.live.live_errors import ClusterError
-from kubectl_sched.sources.live.tls import expired_at
 from kubectl_sched.sources.pod_selection import Selection
 from tests.e2e.api import Api
 from tests.e2e.control_plane import ADMIN_TOKEN, ControlPlane

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kubectl_sched.sources.live import connection_pools
 from kubectl_sched.sources.live.client import Server
+from kubectl_sched.sources.live.connections import connection_pools
+from kubectl_sched.sources.live.connections.tls import ssl_context
 from kubectl_sched.sources.live.credentials import Credentials, Shown
 from kubectl_sched.sources.live.endpoint import Endpoint, Material, User
 from kubectl_sched.sources.live.live_errors import ClusterError
-from kubectl_sched.sources.live.tls import ssl_context
 from tests.sources.live.silent_server import serving
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 import pytest
 
-from kubectl_sched.sources.live.proxies import proxy_from_environment
+from kubectl_sched.sources.live.connections.proxies import proxy_from_environment
 
 PROXY = "http://proxy.example:3128"
 

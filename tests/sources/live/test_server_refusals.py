@@ -8,11 +8,11 @@ from http import HTTPStatus
 import msgspec
 import pytest
 
+from kubectl_sched.sources.live.connections.tls import may_pass_by, ssl_context
 from kubectl_sched.sources.live.credentials import Credentials
 from kubectl_sched.sources.live.endpoint import Endpoint, User
 from kubectl_sched.sources.live.live_errors import ResponseError
 from kubectl_sched.sources.live.server_refusals import Answer, refusal
-from kubectl_sched.sources.live.tls import may_pass_by, ssl_context
 
 HTTP = Endpoint("http://127.0.0.1:8080", User(name="ann", token="secret"))  # noqa: S106 - never sent
 IMPERSONATED = (

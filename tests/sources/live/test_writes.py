@@ -13,7 +13,7 @@ import pytest
 from kubectl_sched.binding.writer import MERGE_PATCH
 from kubectl_sched.sources.live import client
 from kubectl_sched.sources.live.client import Server
-from kubectl_sched.sources.live.connection_pools import Connections
+from kubectl_sched.sources.live.connections.connection_pools import Connections
 from kubectl_sched.sources.live.endpoint import Endpoint
 from kubectl_sched.sources.live.live_errors import ClusterError, LostResponseError, ResponseError, UnconnectedError
 

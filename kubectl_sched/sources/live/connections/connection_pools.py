@@ -20,12 +20,12 @@ from http.client import HTTPConnection, HTTPException, HTTPResponse, parse_heade
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from urllib.parse import quote, unquote
 
+from kubectl_sched.sources.live.connections.proxies import proxy_from_environment
+from kubectl_sched.sources.live.connections.tls import certified_name, distrust, may_pass_by, ssl_context
 from kubectl_sched.sources.live.endpoint import host_of, split_address
 from kubectl_sched.sources.live.live_errors import BrokenHandshakeError, KubeconfigError, UnconnectedError
-from kubectl_sched.sources.live.proxies import proxy_from_environment
 from kubectl_sched.sources.live.request_deadline import Deadline
 from kubectl_sched.sources.live.server_refusals import plain
-from kubectl_sched.sources.live.tls import certified_name, distrust, may_pass_by, ssl_context
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
