@@ -1,4 +1,4 @@
-"""Connections to one server: through its proxy, with its trust, and each for one request after another.
+"""Connections to one server: with its trust, and each for one request after another.
 
 They are http.client's own: a library of pools takes as long to import as a thousand nodes to read.
 """
@@ -12,24 +12,29 @@ import ssl
 import threading
 import time
 import weakref
-from base64 import b64encode
 from contextlib import suppress
 from functools import partial
 from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException, HTTPResponse, parse_headers
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
-from urllib.parse import quote, unquote
+from urllib.parse import quote
 
-from kubectl_sched.sources.live.connections.proxies import proxy_from_environment
 from kubectl_sched.sources.live.connections.tls import certified_name, distrust, may_pass_by, ssl_context
+from kubectl_sched.sources.live.connections.ways import (
+    LEAST_SECONDS,
+    PORTS,
+    SILENT,
+    Way,
+    authorization_for,
+    proxy_before,
+)
 from kubectl_sched.sources.live.endpoint import host_of, split_address
-from kubectl_sched.sources.live.live_errors import BrokenHandshakeError, KubeconfigError, UnconnectedError
+from kubectl_sched.sources.live.live_errors import BrokenHandshakeError, UnconnectedError
 from kubectl_sched.sources.live.request_deadline import Deadline
 from kubectl_sched.sources.live.server_refusals import plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from urllib.parse import SplitResult
 
     from typing_extensions import Buffer
 
@@ -38,35 +43,15 @@ if TYPE_CHECKING:
 
 JSON = "application/json"
 
-_PORTS = {"http": 80, "https": 443, "socks5": 1080, "socks5h": 1080}
 _UNQUOTED = "/?:@!$&'()*+,;=~%[]"
 """The characters of a request's target that stand as they are, besides letters and digits."""
-
-_SILENT = "it does not answer; is it the right address, and is the network up?"
-_LEAST_SECONDS = 0.001
-"""As 0 would mean not to wait for a socket at all."""
 
 _NO_DEADLINE = Deadline(None)
 _LONGEST_IDLE_SECONDS = 90.0
 """As net/http."""
 
-_ALIVE_SECONDS = 30
-_SOCKET_OPTIONS = (
-    (socket.IPPROTO_TCP, socket.TCP_NODELAY, 1),
-    (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1),
-    *(
-        (socket.IPPROTO_TCP, getattr(socket, name), _ALIVE_SECONDS)
-        for name in ("TCP_KEEPIDLE", "TCP_KEEPINTVL")
-        if hasattr(socket, name)
-    ),
-)
-"""A line that is dead is found out after some minutes, even where nobody asks anything on it."""
-
 _MOST_INTERIM = 5
 """As net/http."""
-
-_MOST_QUOTED = 200
-"""Characters of what a proxy says."""
 
 
 class Request(NamedTuple):
@@ -168,8 +153,7 @@ class Connections:
 class _Pool(NamedTuple):
     """The connections that show one certificate, and what a new one needs."""
 
-    host: str
-    port: int
+    way: Way
     name: str
     """The host that the server's certificate must be for."""
 
@@ -179,7 +163,6 @@ class _Pool(NamedTuple):
     context: ssl.SSLContext | None
     """None for a server without TLS."""
 
-    proxy: SplitResult | None
     idle: list[Connection]
     """The one that was used last at the end."""
 
@@ -190,16 +173,14 @@ class _Pool(NamedTuple):
             raise UnconnectedError("its address names no host that there can be")
         host = host_of(server)
         context = ssl_context(endpoint, shown) if server.scheme == "https" else None
-        proxy = _proxy(endpoint.proxy or proxy_from_environment(endpoint.server, environment))
-        passes_on = proxy is not None and proxy.scheme in {"http", "https"} and context is None
-        before = f"http://{server.netloc.rpartition('@')[2]}" if passes_on else ""
+        proxy = proxy_before(endpoint, environment)
+        way = Way(host, server.port or PORTS[server.scheme], proxy, is_for_tls=context is not None)
+        before = f"http://{server.netloc.rpartition('@')[2]}" if way.passes_on else ""
         return cls(
-            host=host,
-            port=server.port or _PORTS[server.scheme],
+            way=way,
             name=certified_name(endpoint),
             prefix=before + server.path.rstrip("/"),
             context=context,
-            proxy=proxy,
             idle=[],
         )
 
@@ -226,9 +207,10 @@ class Connection(HTTPConnection):
     """Makes the next Response."""
 
     def __init__(self, pool: _Pool, seconds: float) -> None:
-        super().__init__(pool.host, pool.port, seconds)
-        self.default_port = _PORTS["http" if pool.context is None else "https"]
+        super().__init__(pool.way.host, pool.way.port)
+        self.default_port = PORTS["http" if pool.context is None else "https"]
         self._pool = pool
+        self._seconds = seconds
         self._idle_since = 0.0
 
     @property
@@ -254,7 +236,7 @@ class Connection(HTTPConnection):
         try:
             self._connect()
         except TimeoutError:
-            raise UnconnectedError(_SILENT) from None
+            raise UnconnectedError(SILENT) from None
         except ssl.SSLError as error:
             if not may_pass_by(error):
                 raise
@@ -264,12 +246,14 @@ class Connection(HTTPConnection):
 
     def _connect(self) -> None:
         pool = self._pool
-        self.sock = _way(pool, self.timeout)
-        if pool.context is not None and pool.proxy is not None and pool.proxy.scheme == "https":
+        self.sock = pool.way.opened(self._seconds)
+        if pool.context is None:
+            return
+        if pool.way.proxy is not None and pool.way.proxy.scheme == "https":
             from urllib3.util.ssltransport import SSLTransport  # TLS within TLS
 
             self.sock = SSLTransport(self.sock, pool.context, pool.name, suppress_ragged_eofs=False)
-        elif pool.context is not None:
+        else:
             # An end that is not announced may be anybody's: what came before it is not whole.
             self.sock = pool.context.wrap_socket(self.sock, server_hostname=pool.name, suppress_ragged_eofs=False)
 
@@ -284,13 +268,13 @@ class Connection(HTTPConnection):
 
         Raises OSError, ssl.SSLError among them, or HTTPException.
         """
-        self.sock.settimeout(max(deadline.left, _LEAST_SECONDS) if deadline.left is not None else silence_seconds)
+        self.sock.settimeout(max(deadline.left, LEAST_SECONDS) if deadline.left is not None else silence_seconds)
         self.response_class = partial(Response, deadline=deadline)
         takes_gzip = any(name == "Accept-Encoding" for name, _ in headers)
         target = quote(self._pool.prefix + request.path, _UNQUOTED)
         try:
             self.putrequest(request.method, target, skip_accept_encoding=takes_gzip)
-            for name, value in (*headers, *(_authorization(self._pool.proxy) if target[:1] != "/" else ())):
+            for name, value in (*headers, *(authorization_for(self._pool.way.proxy) if target[:1] != "/" else ())):
                 self.putheader(name, value)
             if request.body is not None:
                 self.putheader("Content-Length", str(len(request.body)))
@@ -308,115 +292,3 @@ def _close(pools: dict[Shown, _Pool]) -> None:
     for pool in pools.values():
         for connection in pool.idle:
             connection.close()
-
-
-def _proxy(address: str | None) -> SplitResult | None:
-    parts = split_address(address) if address else None
-    if address and (parts is None or parts.scheme not in _PORTS):
-        # Without what it says of a user.
-        named = f"{parts.scheme}://{parts.hostname}" if parts is not None else "that is set"
-        raise KubeconfigError(f"the proxy {named} is no http, https or socks5 address")
-    return parts
-
-
-def _way(pool: _Pool, seconds: float | None) -> socket.socket:
-    """Return a socket that leads to the server, or to a proxy that passes its requests on."""
-    proxy = pool.proxy
-    if proxy is None:
-        return _direct(pool, seconds)
-    if proxy.scheme.startswith("socks"):
-        return _through_socks(pool, proxy, seconds)
-    try:
-        sock = _dialled(proxy.hostname or "", proxy.port or _PORTS[proxy.scheme], seconds)
-    except (OSError, UnicodeError) as error:
-        raise UnconnectedError(f"its proxy cannot be reached ({plain(error)})") from None
-    try:
-        if proxy.scheme == "https":
-            sock = ssl.create_default_context().wrap_socket(sock, server_hostname=proxy.hostname)
-        if pool.context is not None:
-            _begin_tunnel(sock, pool, proxy)
-    except (OSError, HTTPException) as error:
-        sock.close()
-        raise UnconnectedError(f"its proxy does not let us through ({plain(error)})") from None
-    return sock
-
-
-def _direct(pool: _Pool, seconds: float | None) -> socket.socket:
-    try:
-        return _dialled(pool.host, pool.port, seconds)
-    except (socket.gaierror, UnicodeError):
-        raise UnconnectedError("there is no such host") from None
-    except TimeoutError:
-        raise UnconnectedError(_SILENT) from None
-    except OSError as error:
-        raise UnconnectedError(f"no connection ({plain(error)})", may_come=True) from None
-
-
-def _dialled(host: str, port: int, seconds: float | None) -> socket.socket:
-    """The first of the host's addresses that answers, each having its part of the time (net/http: partialDeadline)."""
-    deadline, failure = Deadline(seconds), OSError("it has no address")
-    addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    for tried, (family, kind, protocol, _, address) in enumerate(addresses):
-        sock = socket.socket(family, kind, protocol)
-        try:
-            if deadline.left is not None:
-                sock.settimeout(max(deadline.left / (len(addresses) - tried), _LEAST_SECONDS))
-            sock.connect(address)
-        except OSError as error:
-            sock.close()
-            failure = error
-        else:
-            for level, option, value in _SOCKET_OPTIONS:
-                sock.setsockopt(level, option, value)
-            sock.settimeout(seconds and max(deadline.left or 0.0, _LEAST_SECONDS))
-            return sock
-    raise failure
-
-
-def _through_socks(pool: _Pool, proxy: SplitResult, seconds: float | None) -> socket.socket:
-    """Go through a SOCKS5 proxy, which looks up the name, as kubectl lets it."""
-    try:
-        import socks  # type: ignore[import-untyped]
-    except ImportError:
-        raise KubeconfigError("a socks5 proxy needs PySocks: pip install 'kubectl-sched[socks]'") from None
-    name, password = _user(proxy)
-    try:
-        sock = socks.create_connection(
-            (pool.host, pool.port),
-            seconds,
-            proxy_type=socks.SOCKS5,
-            proxy_addr=proxy.hostname,
-            proxy_port=proxy.port or _PORTS[proxy.scheme],
-            proxy_username=name,
-            proxy_password=password,
-            socket_options=[(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)],
-        )
-    except (OSError, UnicodeError) as error:
-        cause = getattr(error, "socket_err", None) or error
-        raise UnconnectedError(f"no connection through its proxy ({plain(cause)})", may_come=True) from None
-    return cast("socket.socket", sock)
-
-
-def _begin_tunnel(sock: socket.socket, pool: _Pool, proxy: SplitResult) -> None:
-    """Ask the proxy for a tunnel to the server (RFC 9110, 9.3.6). Raises OSError where it refuses."""
-    host = pool.host.encode("idna").decode()
-    target = f"[{host}]:{pool.port}" if ":" in host else f"{host}:{pool.port}"
-    headers = (("Host", target), *_authorization(proxy))
-    lines = (f"CONNECT {target} HTTP/1.1", *(f"{name}: {value}" for name, value in headers), "", "")
-    sock.sendall("\r\n".join(lines).encode())
-    with HTTPResponse(sock, method="CONNECT") as answer:
-        answer.begin()
-        if not 200 <= answer.status < 300:
-            raise OSError(f"{answer.status} {answer.reason[:_MOST_QUOTED]}".strip())
-
-
-def _authorization(proxy: SplitResult | None) -> tuple[tuple[str, str], ...]:
-    """Return the header that shows the proxy who asks."""
-    if proxy is None or not proxy.username:
-        return ()
-    return (("Proxy-Authorization", f"Basic {b64encode(':'.join(_user(proxy)).encode()).decode()}"),)
-
-
-def _user(proxy: SplitResult) -> tuple[str, str]:
-    """Return the name and the password of the proxy's address."""
-    return unquote(proxy.username or ""), unquote(proxy.password or "")
