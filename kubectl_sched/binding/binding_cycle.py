@@ -9,6 +9,7 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
+from msgspec import field
 from msgspec.structs import replace
 
 from kubectl_sched.api.resource import ResourceClaim
@@ -29,7 +30,7 @@ from kubectl_sched.scheduler.reserve import reserved
 from kubectl_sched.sources.live.live_errors import ClusterError, LostResponseError, ResponseError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.binding.cancellable_binding import PodInPreBind
@@ -54,7 +55,7 @@ class Bound(Ended, frozen=True, kw_only=True):
     """We have bound the pod to this node."""
 
     node: str = ""
-    versions: tuple[tuple[Written, str], ...] = ()
+    versions: Mapping[Written, str] = field(default_factory=dict)
     """The resourceVersion of each object that PreBind wrote, after the last of its writes."""
 
 
@@ -141,7 +142,7 @@ class _Run:
             outcome = Failed(status=error(str(failure)))
         if isinstance(outcome, Bound):
             self._announce()
-            return replace(outcome, warnings=tuple(self._warnings), versions=tuple(self._pre_bind.versions.items()))
+            return replace(outcome, warnings=tuple(self._warnings), versions=self._pre_bind.versions)
         left = unreserve(self._writer, self._pod, self._not_used(outcome))
         self._take_back_nomination(outcome)
         return replace(outcome, warnings=tuple(self._warnings), left=left)

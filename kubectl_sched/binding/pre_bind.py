@@ -67,7 +67,7 @@ class InterruptedByUserError(SchedError):
 
 
 class Written(NamedTuple):
-    """An object that PreBind writes."""
+    """The name of an object that PreBind writes."""
 
     kind: str
     namespace: str
@@ -94,8 +94,12 @@ class PreBind:
         self.done: list[Done] = []
         self.versions: dict[Written, str] = {}
         """The resourceVersion of each object after its last write, or as it was found if it needed none."""
-        self.pod_version: str | None = None
-        """The pod's resourceVersion after the last write to its status; None if there was none."""
+
+    @property
+    def pod_version(self) -> str | None:
+        """The pod's resourceVersion, where its status had to tell something; None elsewhere."""
+        pod = self._result.pod
+        return self.versions.get(Written("Pod", pod.namespace, pod.name))
 
     def carry_out(self, reservations: Sequence[Reservation]) -> None:
         """Write everything. Raises PreBindError, ChangedError or InterruptedByUserError; `done` says how far it got."""
@@ -197,12 +201,10 @@ class PreBind:
     def _remember(self, write: Write, before: JSON, body: JSON, after: JSON) -> None:
         metadata = after["metadata"]
         self._note_version(write, after)
-        if write.kind == "Pod":
-            self.pod_version = str(metadata["resourceVersion"])
         self.done.append(Done(write, str(metadata["uid"]), inverse(before, body)))
 
     def _note_version(self, write: Write, stored: JSON) -> None:
-        """Of what a dry run makes there is none."""
+        """Keep the version that the server has by now; what a dry run makes has none."""
         version = str(stored["metadata"].get("resourceVersion", ""))
         self.versions[Written(write.kind, write.namespace, write.name)] = version
 

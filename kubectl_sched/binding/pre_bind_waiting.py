@@ -35,7 +35,7 @@ POLL_SECONDS = 0.5
 
 _LONGEST_PAUSE_SECONDS = 5.0
 _PAUSE_SHARE = 0.05
-"""Whoever has waited for long looks less often, as many may: after each twentieth part of the time."""
+"""The pause as a share of the time waited so far: many pods may wait for long, and each look costs requests."""
 
 _BIND_TIMEOUT_SECONDS = 600.0
 _VOLUMES, _DEVICES = "VolumeBinding", "DynamicResources"

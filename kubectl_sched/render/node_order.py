@@ -47,7 +47,7 @@ def rejected_rows(result: ScheduleResult) -> list[int]:
 def closest(result: ScheduleResult, most: int) -> list[int]:
     """The rejected rows, those first that the fewest plugins reject and whose evidence is nearest to passing.
 
-    Of as many rejections those come last that have too little even when they are empty.
+    Among nodes with as many rejections, those that have too little even when empty come last.
     """
     from kubectl_sched.suggestions.nearest_nodes import has_room_when_empty, rejections
 

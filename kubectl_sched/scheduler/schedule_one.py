@@ -150,15 +150,15 @@ def _ask_extenders(result: ScheduleResult, handle: Handle) -> ScheduleResult:
         return replace(result, error=str(failure), event=event_note(str(failure)))
     codes = verdict.codes.copy()
     values = list(verdict.values)
-    left = set(extended.rows.tolist())
-    for row, status in {**{row: each for row, each in said.items() if row not in left}, **extended.statuses}.items():
-        codes[row] = len(values)
-        values.append(status)
+    for row, status in {**said, **extended.statuses}.items():
+        if row not in extended.rows:
+            codes[row] = len(values)
+            values.append(status)
     return replace(result, verdict=Column(codes, values), feasible=extended.rows, extended=extended)
 
 
 def _nominated_row(pod: Pod, nodes: Snapshot, placement: Rows | None) -> int | None:
-    """The node of the pod's own nomination, which is asked about first: in the cycle of a group inside a placement."""
+    """The node of the pod's nomination, which is asked about first; None outside the placement of a group's cycle."""
     row = nodes.row_of.get(pod.status.nominated_node_name)
     return row if row is not None and (placement is None or row in placement) else None
 

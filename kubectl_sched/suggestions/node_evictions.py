@@ -39,9 +39,7 @@ def evictable(result: ScheduleResult, row: int) -> list[Pod]:
     pods = (
         pod
         for pod in result.nodes.node(row).pods
-        if _may_go(pod)
-        and pod.priority <= result.pod.priority
-        and (own is None or pod.metadata.controller is None or pod.metadata.controller.uid != own.uid)
+        if _may_go(pod) and pod.priority <= result.pod.priority and (own is None or pod.metadata.controller != own)
     )
     return sorted(pods, key=lambda pod: (pod.priority, pod.key))
 

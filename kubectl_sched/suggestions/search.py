@@ -37,7 +37,7 @@ _NODES_COPIED = 2
 """The most combinations for one node. Most touch more than others and are never replayed."""
 
 _AGAINST_OTHER_PODS = frozenset({"NodeResourcesFit", "NodePorts", "InterPodAffinity", "PodTopologySpread"})
-"""Plugins that may keep a pod out for the pods that are on a node already."""
+"""Plugins that may keep a pod out because of the pods that are there already."""
 
 _ASKED = frozenset({Outcome.SCHEDULABLE, Outcome.UNSCHEDULABLE, Outcome.GATED})
 
@@ -100,11 +100,11 @@ class _Search:
         from kubectl_sched.suggestions.remedies.more_nodes import more_like  # only for pods that fit nowhere
 
         count, away = rejections(self._result)
-        full = np.zeros(len(count), dtype=np.bool_)
+        crowded = np.zeros(len(count), dtype=np.bool_)
         for plugin in _AGAINST_OTHER_PODS & self._result.rejection_masks.keys():
-            full |= self._result.rejection_masks[plugin]
-        full &= has_room_when_empty(self._result)
-        nearest = [row for row in np.lexsort((away, count)).tolist() if full[row]]
+            crowded |= self._result.rejection_masks[plugin]
+        crowded &= has_room_when_empty(self._result)
+        nearest = [row for row in np.lexsort((away, count)).tolist() if crowded[row]]
         for row in nearest[:_NODES_COPIED]:
             way = more_like(self._result, row)
             suggestion = verified(self._base, way, None, self._wanted) if way is not None else None

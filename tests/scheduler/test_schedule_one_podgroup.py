@@ -10,7 +10,7 @@ import pytest
 from kubectl_sched.api.affinity import Affinity
 from kubectl_sched.api.resource import ResourceClaim
 from kubectl_sched.api.scheduling import CompositePodGroup, PodGroup
-from kubectl_sched.api.storage import PersistentVolume, PersistentVolumeClaim
+from kubectl_sched.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
 from kubectl_sched.config import KubeVersion, load_configuration
 from kubectl_sched.scheduler.podgroup_members import explain_podgroup
 from kubectl_sched.scheduler.result import Outcome
@@ -310,3 +310,27 @@ def test_a_nominated_node_outside_the_placement_is_not_asked(minor: str) -> None
         "0/2 nodes are available: 1 Insufficient cpu, 1 node(s) didn't satisfy plugin(s) [NodeAffinity].",
         "0/1 nodes are available: 1 node(s) were unschedulable.",
     ]
+
+
+@pytest.mark.parametrize("minor", MINORS)
+def test_members_that_share_an_unbound_claim_find_a_volume_that_is_set_aside_for_it(minor: str) -> None:
+    """As the real ones are told: the claim has its volume only once the volume controller has bound it."""
+    here = {"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": ["a1"]}]}
+    local = {"storageClassName": "local", "accessModes": ["ReadWriteOnce"]}
+    of_a1 = {"capacity": {"storage": "1Gi"}, "nodeAffinity": {"required": {"nodeSelectorTerms": [here]}}}
+    disk = {"metadata": {"name": "disk"}, "spec": {**local, **of_a1}, "status": {"phase": "Available"}}
+    named = {"name": "data", "namespace": "default", "uid": "uid-data"}
+    claim = {"metadata": named, "spec": {**local, "resources": {"requests": {"storage": "1Gi"}}}}
+    nobody = {"provisioner": "kubernetes.io/no-provisioner", "volumeBindingMode": "WaitForFirstConsumer"}
+    volumes = [
+        msgspec.convert(disk, PersistentVolume),
+        msgspec.convert(claim, PersistentVolumeClaim),
+        msgspec.convert({"metadata": {"name": "local"}, **nobody}, StorageClass),
+    ]
+    nodes = [node(name, labels={"kubernetes.io/hostname": name}, allocatable=SMALL) for name in ("a1", "a2")]
+    pair = members(2, "3", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}])
+    result = run(minor, group(2), *nodes, *volumes, *pair)
+    second = result.placements[0].attempts[1].result
+    assert (second.message or "").startswith(
+        "0/2 nodes are available: 1 Insufficient cpu, 1 node(s) didn't find available persistent volumes to bind."
+    )

@@ -176,7 +176,7 @@ class PodAttempts:
         for sentence in (*outcome.warnings, *outcome.left):
             self.log.problem(sentence)
         if isinstance(outcome, Bound):
-            self.cache.bound(result.pod, dict(outcome.versions))
+            self.cache.bound(result.pod, outcome.versions)
             self.queue.drop(queued)
             self.metrics.attempted(SCHEDULED, _profile(result), now - began)
             self.metrics.scheduled(queued.attempts, now - queued.entered)

@@ -69,7 +69,7 @@ def shortage(resource: str, wanted: int, pod: Pod, nodes: Snapshot, row: int) ->
 def summary(lacking: Mapping[str, Mask], requests: Mapping[str, int], nodes: Snapshot, rows: Rows) -> str:
     """A clause about many rejected nodes. `lacking`: bool[n] by resource, where there is too little of it.
 
-    Each node counts for what the most of them lack, and of as many first for what they lack even when they are empty.
+    Each node counts for the resource that most of them lack; among equals, the one lacked by more of them when empty.
     """
 
     def weight(resource: str) -> tuple[int, int]:

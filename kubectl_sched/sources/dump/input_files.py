@@ -121,13 +121,12 @@ class Walk:
         with file, _read_errors(name):
             content: BinaryIO = file
             source = Source(name, path, content, named)
-            size = status.st_size
             if not file.seekable():
                 content = _all_of(file, name, self._progress)
             elif not stat.S_ISREG(status.st_mode):
                 raise DumpError(f"{name}: it is a device, no dump")
             elif self._progress is not None:
-                progress = self._progress
+                progress, size = self._progress, status.st_size
                 source = source._replace(tell=lambda done: progress(name, done, size))
                 content = cast("BinaryIO", io.BufferedReader(_Counted(file, name, size, progress), _STEP))
             yield from self._opened(content, source)

@@ -92,14 +92,13 @@ def resolve(
     cluster = _cluster(config, connection, context)
     user = _user(config, connection, context)
     own = _own_cluster(variables, service_account)
+    insecure = bool(cluster.get("insecure-skip-tls-verify"))
     if not cluster.get("server"):
         if own is None:
             raise NoClusterError(_nowhere(config, connection, variables))
-        is_trusted = bool(cluster.get("insecure-skip-tls-verify"))
-        cluster = {**({"server": own.cluster["server"]} if is_trusted else own.cluster), **cluster}
+        cluster = {**({"server": own.cluster["server"]} if insecure else own.cluster), **cluster}
         user = user if user.keys() & _TOLD_IN_A_HEADER else {**own.user, **user}
     authority = _material(cluster, "certificate-authority")
-    insecure = bool(cluster.get("insecure-skip-tls-verify"))
     if authority and insecure:
         raise KubeconfigError("a certificate authority and insecure-skip-tls-verify contradict each other: give one")
     namespace = connection.namespace or context.get("namespace") or (own and own.namespace)

@@ -130,7 +130,7 @@ class Reflector:
         self._stopped = threading.Event()
         self._response: Response | None = None
         self._failures = 0
-        """In a row, by which pauses grow: listing anew is no success as long as every watch fails."""
+        """Failures in a row, with which pauses grow. A list that succeeds ends no row: each watch after it may fail."""
         self._is_down = False
         self._version = ""
         self._thread = threading.Thread(target=self._run, name=f"watch-{kind.plural}", daemon=True)
@@ -183,6 +183,8 @@ class Reflector:
             except _ExpiredError:
                 return
             except SchedError as error:
+                if time.monotonic() - began > LONGEST_WAIT_SECONDS:
+                    self._failures = 0  # it went well for long
                 self._disturbed(error)
                 if isinstance(error, _WatchError) or (
                     isinstance(error, ResponseError) and error.status != HTTPStatus.TOO_MANY_REQUESTS

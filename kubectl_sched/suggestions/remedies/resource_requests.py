@@ -93,7 +93,7 @@ def _less(pod: Pod, resource: str, missing: int) -> Change | None:
     text = amount_text(resource, left)
     now, then = amount_texts(resource, amount, left)
     caution = _with_less(resource, then)
-    if pod_qos(pod) == "Guaranteed" != pod_qos(_requesting(pod, resource, text)):
+    if pod_qos(pod) == "Guaranteed" and pod_qos(_requesting(pod, resource, text)) != "Guaranteed":
         caution += "; it is no longer Guaranteed, as its limits stay"
     return Change(
         kind=Kind.REQUEST_LESS,

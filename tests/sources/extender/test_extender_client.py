@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-import shutil
 import ssl
-import subprocess
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -85,20 +83,6 @@ def replay(config: str, objects: list[Json], folder: Path, version: str = "1.36"
     return scheduler.schedule_one(
         next(item for item in dump.objects if isinstance(item, Pod) and item.key == "default/web")
     )
-
-
-@pytest.fixture(scope="module")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A certificate of localhost that signs itself, and its key."""
-    openssl = shutil.which("openssl")
-    if openssl is None:
-        pytest.skip("openssl is needed to make a certificate: install it")
-    folder = tmp_path_factory.mktemp("tls")
-    certificate, key = folder / "cert.pem", folder / "key.pem"
-    subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
-    made = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", str(key), "-out", str(certificate)]
-    subprocess.run([openssl, *made, *subject, "-days", "2"], check=True, capture_output=True)
-    return certificate, key
 
 
 @pytest.fixture

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import socket
 import ssl
+import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from kubectl_sched.sources.live import client
 from kubectl_sched.sources.live.client import Server
 from kubectl_sched.sources.live.connections import connection_pools
+from kubectl_sched.sources.live.connections.connection_pools import Connection, Connections, Response
 from kubectl_sched.sources.live.connections.tls import ssl_context
 from kubectl_sched.sources.live.credentials import Credentials, Shown
 from kubectl_sched.sources.live.endpoint import Endpoint, Material, User
@@ -47,6 +51,55 @@ def test_a_connection_serves_again_unless_it_was_idle_for_long(
         server = Server(Endpoint(address), environment={})
         assert [server.get("/one"), server.get("/two")] == [b"body"] * 2
         assert len(taken) == made
+
+
+def test_a_line_is_asked_now_and_then_whether_it_is_alive() -> None:
+    with serving(ANSWER) as address:
+        connection = Connections(Endpoint(address), {}).take(Shown(), 60.0)
+        assert connection.sock.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+        connection.close()
+
+
+def test_a_watch_may_be_silent_until_the_server_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[float] = []
+    ask = Connection.ask
+
+    def asked(connection: Connection, request: Any, headers: Any, silence_seconds: float, *rest: Any) -> Response:
+        given.append(silence_seconds)
+        return ask(connection, request, headers, silence_seconds, *rest)
+
+    monkeypatch.setattr(Connection, "ask", asked)
+    with serving(ANSWER) as address:
+        Server(Endpoint(address), environment={}).stream("/pods", {"watch": "true", "timeoutSeconds": "300"}).close()
+    assert given == [300 + client.SILENCE_SECONDS]
+
+
+@pytest.mark.parametrize("says_goodbye", [True, False])
+def test_what_ends_without_a_word_of_tls_is_not_whole(certificate: tuple[Path, Path], says_goodbye: bool) -> None:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(*certificate)
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def answer() -> None:
+            plain, _ = listening.accept()
+            with context.wrap_socket(plain, server_side=True) as line:
+                line.recv(1 << 16)
+                line.sendall(b"HTTP/1.1 200 OK\r\n\r\nbody")
+                if says_goodbye:
+                    with suppress(OSError):
+                        line.unwrap()
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        trusted = Material(path=str(certificate[0]))
+        address = f"https://127.0.0.1:{listening.getsockname()[1]}"
+        server = Server(Endpoint(address, authority=trusted, server_name="localhost"), environment={}, attempts=1)
+        if says_goodbye:
+            assert server.get("/x") == b"body"
+        else:
+            with pytest.raises(ClusterError, match="the connection broke"):
+                server.get("/x")
+        thread.join()
 
 
 def test_the_first_address_that_answers_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -259,6 +259,25 @@ def test_a_list_that_comes_back_to_the_same_page_is_given_up(server: Server, scr
     lister.close()
 
 
+@pytest.fixture
+def any_time_is_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reflector, "LONGEST_WAIT_SECONDS", -1.0)
+
+
+@pytest.mark.usefixtures("any_time_is_long")
+@pytest.mark.parametrize(
+    "laid",
+    [[*((200, listed(5)), (200, b"<html>\n")) * 2, (200, listed(20))]],
+    ids=["twice"],
+    indirect=True,
+)
+def test_pauses_are_short_again_after_a_watch_that_went_well_for_long(
+    failures: list[int], follow: SimpleQueue[Message]
+) -> None:
+    assert names(follow, 5) == ["all: ", "disturbed 0", "all: ", "disturbed 0", "all: "]
+    assert failures == [0, 0]
+
+
 def test_credentials_that_cannot_be_read_for_a_while_are_waited_for(
     server: Server, script: Script, failures: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
