@@ -23,7 +23,7 @@ from kubectl_sched.binding.second_scheduler.loop_messages import (
     WaitingPodPreempted,
     Warned,
 )
-from kubectl_sched.binding.second_scheduler.scheduling_queue import PREEMPTION_PLUGIN
+from kubectl_sched.binding.second_scheduler.queue.queue_places import PREEMPTION_PLUGIN
 from kubectl_sched.binding.second_scheduler.unwritten_scheduled_events import write_missing_events
 from kubectl_sched.binding.timestamps import time_now
 from kubectl_sched.errors import SchedError

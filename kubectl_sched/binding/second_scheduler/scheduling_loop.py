@@ -7,7 +7,6 @@ that our watch had delivered (pkg/scheduler/schedule_one.go, pkg/scheduler/event
 from __future__ import annotations
 
 import math
-from collections import Counter
 from http import HTTPStatus
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Final
@@ -25,8 +24,8 @@ from kubectl_sched.binding.second_scheduler.loop_messages import (
     WaitingPodPreempted,
     Warned,
 )
+from kubectl_sched.binding.second_scheduler.queue.queue_places import PREEMPTION_PLUGIN
 from kubectl_sched.binding.second_scheduler.queued_pod import QueuedPod, nominated_pod
-from kubectl_sched.binding.second_scheduler.scheduling_queue import PREEMPTION_PLUGIN
 from kubectl_sched.binding.second_scheduler.unwritten_scheduled_events import lately_bound
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.sources.live.list_paths import group_of
@@ -253,5 +252,4 @@ class SchedulingLoop:
         now = self._clock()
         if now - self._shown_at >= _TICK_SECONDS:
             self._shown_at = now
-            incoming, self._queue.incoming = self._queue.incoming, Counter()
-            self._metrics.show(self._queue.counts(), incoming, self._cache.sizes)
+            self._metrics.show(self._queue.counts(), self._queue.take_incoming(), self._cache.sizes)

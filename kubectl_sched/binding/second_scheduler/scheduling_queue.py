@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from kubectl_sched.binding.second_scheduler.cluster_events import EVERYTHING, Happened, pending_pod_events
 from kubectl_sched.binding.second_scheduler.queue.in_flight_events import InFlightEvents
-from kubectl_sched.binding.second_scheduler.queue.queue_heaps import QueueHeaps
+from kubectl_sched.binding.second_scheduler.queue.queue_places import PREEMPTION_PLUGIN, QueuePlaces
 from kubectl_sched.binding.second_scheduler.queue.queueing_strategy import Strategy, queueing_strategy
 from kubectl_sched.binding.second_scheduler.queued_pod import Backoff, Place, Queued, QueuedPod, QueuedPodGroup
 
@@ -28,9 +28,6 @@ LONGEST_UNSCHEDULABLE_SECONDS: Final = 300.0
 
 _FLUSH_SECONDS: Final = 30.0
 """The interval of flushUnschedulablePodsLeftover."""
-
-PREEMPTION_PLUGIN: Final = "DefaultPreemption"
-"""Holds back a pod while its preemption is under way."""
 
 Rejected: TypeAlias = "tuple[QueuedPod, Iterable[str], Iterable[str]]"
 """A member that goes back to the queue, the plugins that rejected it, and those that wait for something."""
@@ -56,38 +53,36 @@ class SchedulingQueue:
         self._gated_by = gated_by
         self._hints = hints
         self._backoff = backoff
-        self._group_of = group_of
         self._preemptor_of = preemptor_of
-        self._pods: dict[str, QueuedPod] = {}
-        self._groups: dict[str, QueuedPodGroup] = {}
-        self._heaps = QueueHeaps(order, backoff, self._is_there)
-        self._waiting: dict[str, Queued] = {}
+        self._places = QueuePlaces(order, self._gating_plugin, backoff, group_of)
         self._in_flight = InFlightEvents()
         self._nominated: dict[str, QueuedPod] = {}
         self._preempting: set[str] = set()
         """UIDs of the pods and groups whose preemption is under way."""
         self._flushed = 0.0
-        self._counts: Counter[Place] = Counter()
-        self.incoming: Counter[tuple[Place, str]] = Counter()
-        """The number of pods that came to each place, by event: scheduler_queue_incoming_pods_total."""
 
     def __len__(self) -> int:
-        return len(self._pods)
+        return len(self._places.pods)
 
     def __contains__(self, key: str) -> bool:
-        return key in self._pods
+        return key in self._places.pods
 
     def get(self, key: str) -> QueuedPod | None:
         """The pod of that key, wherever it is."""
-        return self._pods.get(key)
+        return self._places.pods.get(key)
 
     def keys(self, place: Place) -> set[str]:
         """The keys of the pods in a place."""
-        return {queued.key for queued in self._pods.values() if queued.place is place}
+        return {queued.key for queued in self._places.pods.values() if queued.place is place}
 
     def counts(self) -> Mapping[Place, int]:
         """Count the pods in each place."""
-        return {place: self._counts[place] for place in Place}
+        return {place: self._places.counts[place] for place in Place}
+
+    def take_incoming(self) -> Mapping[tuple[Place, str], int]:
+        """The number of pods that came to each place since the last time, by event."""
+        incoming, self._places.incoming = self._places.incoming, Counter()
+        return incoming
 
     def nominated(self) -> dict[str, tuple[Pod, ...]]:
         """The pods that earlier cycles nominated, by node."""
@@ -99,7 +94,7 @@ class SchedulingQueue:
     def nominate(self, queued: QueuedPod, node: str) -> None:
         """Keep room for the pod on that node; an empty name takes an earlier nomination back."""
         queued.nominated_node = node
-        if node and self._pods.get(queued.key) is queued:
+        if node and self.get(queued.key) is queued:
             self._nominated[queued.key] = queued
         else:
             self._nominated.pop(queued.key, None)
@@ -109,14 +104,14 @@ class SchedulingQueue:
     def add(self, pod: Pod, now: float) -> None:
         """Take in a pod that is new."""
         self.delete(pod.key)
-        queued = self._pods[pod.key] = QueuedPod(pod, entered=now, timestamp=now)
-        self._counts[queued.place] += 1
+        queued = QueuedPod(pod, entered=now, timestamp=now)
+        self._places.add(queued)
         self.nominate(queued, pod.status.nominated_node_name)
-        self._enter(queued, now, "PodAdd")
+        self._places.enter(queued, now, "PodAdd")
 
     def update(self, pod: Pod, now: float) -> None:
         """Take in a change of a pod; one of another UID is another pod."""
-        queued = self._pods.get(pod.key)
+        queued = self.get(pod.key)
         if queued is None or queued.pod.metadata.uid != pod.metadata.uid:
             self.add(pod, now)
             return
@@ -130,25 +125,26 @@ class SchedulingQueue:
             self.nominate(queued, pod.status.nominated_node_name)
         entity = queued.group or queued
         if entity.place is Place.ACTIVE:
-            self._heaps.push_active(entity)  # its priority may be another one
+            self._places.heaps.push_active(entity)  # its priority may be another one
         elif entity.place is Place.BACKOFF:
-            self._heaps.push_backoff(entity)
+            self._places.heaps.push_backoff(entity)
         for happened in events:
             if entity.place in {Place.UNSCHEDULABLE, Place.GATED}:
-                self._requeue(entity, queueing_strategy(entity, happened, self._hints), now, "PodUpdate")
+                self._places.requeue(entity, queueing_strategy(entity, happened, self._hints), now, "PodUpdate")
 
     def delete(self, key: str) -> None:
         """Forget a pod that is gone, or that has a node."""
-        queued = self._pods.pop(key, None)
+        queued = self.get(key)
         if queued is None:
             return
-        self._counts[queued.place] -= 1
-        self._waiting.pop(key, None)
         self._nominated.pop(key, None)
         self._preempting.discard(queued.pod.metadata.uid)
         self._in_flight.end(key)
-        self._leave(queued)
-        self._heaps.compact(len(self._pods))
+        self._places.remove(queued)
+
+    def regroup(self, concerns: Callable[[Pod], bool], now: float) -> None:
+        """Take in that a group has come, has changed or is gone: the pods that it concerns may stand elsewhere now."""
+        self._places.regroup(concerns, now)
 
     def move(
         self,
@@ -159,10 +155,11 @@ class SchedulingQueue:
         only: Callable[[Pod], bool] = lambda _: True,
     ) -> None:
         """Try again the pods that the event may help, among those that `only` lets through."""
-        self._heaps.wake_resting()
+        self._places.heaps.wake_resting()
         if self._hints.is_of_interest(event):
-            waiting = [queued for queued in self._waiting.values() if any(only(each.pod) for each in queued.pods)]
-            self._move(waiting, Happened(event, old, new), now)
+            waiting = self._places.waiting.values()
+            concerned = [queued for queued in waiting if any(only(each.pod) for each in queued.pods)]
+            self._move(concerned, Happened(event, old, new), now)
 
     def _move(self, waiting: Iterable[Queued], happened: Happened, now: float) -> None:
         for queued in waiting:
@@ -170,7 +167,7 @@ class SchedulingQueue:
                 continue
             strategy = queueing_strategy(queued, happened, self._hints)
             if strategy is not Strategy.SKIP:
-                self._requeue(queued, strategy, now, happened.event.resource)
+                self._places.requeue(queued, strategy, now, happened.event.resource)
         self._in_flight.record(happened)
 
     def _is_deaf_to(self, queued: Queued, event: ClusterEvent) -> bool:
@@ -183,9 +180,9 @@ class SchedulingQueue:
 
     def pop(self) -> Queued | None:
         """Take out the next pod or group, which is in flight from now on; None if nothing is due."""
-        queued = self._heaps.pop_active()
+        queued = self._places.heaps.pop_active()
         if queued is None and self._backoff.is_popped_early:
-            queued = self._heaps.pop_backoff()
+            queued = self._places.heaps.pop_backoff()
         if queued is not None:
             self._take_out(queued)
         return queued
@@ -194,19 +191,19 @@ class SchedulingQueue:
         """Take out these pods, too, but for those that a PreEnqueue plugin holds back (PopSpecificPod, 1.36)."""
         found = []
         for pod in pods:
-            queued = self._pods.get(pod.key)
+            queued = self.get(pod.key)
             if queued is None or queued.place is Place.IN_FLIGHT:
                 continue
-            self._activate(queued)
+            self._places.activate(queued)
             if queued.place is Place.ACTIVE:
                 self._take_out(queued)
                 found.append(queued)
         return found
 
     def _take_out(self, entity: Queued) -> None:
-        self._move_to(entity, Place.IN_FLIGHT)
+        self._places.move_to(entity, Place.IN_FLIGHT)
         if isinstance(entity, QueuedPodGroup):
-            del self._groups[entity.key]
+            del self._places.groups[entity.key]
             entity.attempts += 1
         for queued in entity.pods:
             queued.group = None
@@ -215,8 +212,8 @@ class SchedulingQueue:
 
     def wakes_at(self) -> float | None:
         """When a pod is due next by time alone; None if only an event can bring that about."""
-        heads = self._heaps.backoff_ends()
-        heads += [self._flushed + _FLUSH_SECONDS] if self._waiting else []
+        heads = self._places.heaps.backoff_ends()
+        heads += [self._flushed + _FLUSH_SECONDS] if self._places.waiting else []
         return min(heads, default=None)
 
     def flush(self, now: float) -> None:
@@ -225,6 +222,22 @@ class SchedulingQueue:
         if now - self._flushed >= _FLUSH_SECONDS:
             self._flushed = now
             self.flush_unschedulable(now)
+
+    def flush_backoff(self, now: float) -> None:
+        """To the active queue with the pods whose backoff is over."""
+        for queued in self._places.heaps.backoff_over(now):
+            self._places.to_active(queued, "BackoffComplete", is_admitted=self._backoff.is_popped_early)
+
+    def flush_unschedulable(self, now: float) -> None:
+        """Try again the pods that nothing has helped for long."""
+        since = now - LONGEST_UNSCHEDULABLE_SECONDS
+        late = [each for each in self._places.waiting.values() if each.timestamp < since]
+        if self._backoff.flushes_gated:
+            late = [each for each in late if each.flushed < since]
+            for queued in late:
+                queued.flushed = now
+        if late:
+            self._move(late, Happened(EVERYTHING), now)
 
     def rejected(
         self,
@@ -242,9 +255,9 @@ class SchedulingQueue:
         """
         if not self._comes_back(queued, plugins, now, pending):
             return
-        if self._group_of(queued.pod) is not None:
+        if self._places.group_of(queued.pod) is not None:
             self._in_flight.end(queued.key)
-            self._enter(queued, now, "ScheduleAttemptFailure")
+            self._places.enter(queued, now, "ScheduleAttemptFailure")
             return
         queued.rests = by_backoff
         happened = self._in_flight.since(queued)
@@ -252,7 +265,7 @@ class SchedulingQueue:
         strategies = (queueing_strategy(queued, each, self._hints) for each in happened) if is_by_events else ()
         strategy = max(strategies, default=Strategy.SKIP) if is_by_events else Strategy.AFTER_BACKOFF
         self._in_flight.end(queued.key)
-        self._requeue(queued, strategy, now, "ScheduleAttemptFailure")
+        self._places.requeue(queued, strategy, now, "ScheduleAttemptFailure")
 
     def _comes_back(self, queued: QueuedPod, plugins: Iterable[str], now: float, pending: Iterable[str]) -> bool:
         """Note how the attempt of the pod in flight ended; False if it is no longer ours."""
@@ -263,6 +276,10 @@ class SchedulingQueue:
         queued.errors = 0 if queued.rejected_by else queued.errors + 1
         queued.timestamp, queued.backoff_until = now, None
         return True
+
+    def _lands(self, queued: QueuedPod) -> bool:
+        """Report whether the pod in flight is still ours: not if it was deleted, or deleted and made anew."""
+        return self.get(queued.key) is queued and queued.place is Place.IN_FLIGHT
 
     def group_attempted(
         self, group: QueuedPodGroup, rejected: Iterable[Rejected], now: float, *, fits: bool, failed: bool
@@ -275,18 +292,18 @@ class SchedulingQueue:
         for queued, plugins, pending in rejected:
             if self._comes_back(queued, plugins, now, pending):
                 self._in_flight.end(queued.key)
-                self._add_member(group, queued)
+                self._places.add_member(group, queued)
         if not group.members:
             return
         group.errors = group.errors + 1 if failed else 0
         group.rejections = 0 if fits else group.rejections + (not failed)
         if not fits:
             group.timestamp, group.backoff_until = now, None
-        self._groups[group.key] = group
+        self._places.groups[group.key] = group
         if not fits and self._backoff.is_backing_off(group, now):
-            self._to_backoff(group, "ScheduleAttemptFailure")
+            self._places.to_backoff(group, "ScheduleAttemptFailure")
         else:
-            self._to_active(group, "ScheduleAttemptFailure")
+            self._places.to_active(group, "ScheduleAttemptFailure")
 
     def failed(self, queued: QueuedPod, now: float) -> None:
         """Take back the pod in flight, whose attempt came to no verdict, or whose binding failed."""
@@ -296,7 +313,7 @@ class SchedulingQueue:
         """Take back the pod in flight, about which nothing was found out."""
         if self._lands(queued):
             self._in_flight.end(queued.key)
-            self._to_active(queued, "Again")
+            self._places.to_active(queued, "Again")
 
     def drop(self, queued: QueuedPod) -> None:
         """Forget the pod in flight, which is no longer ours to place."""
@@ -305,18 +322,18 @@ class SchedulingQueue:
 
     def activate(self, pod: Pod) -> None:
         """Try the pod again at once, or after its present attempt (Activate)."""
-        queued = self._pods.get(pod.key)
+        queued = self.get(pod.key)
         if queued is None or queued.pod.metadata.uid != pod.metadata.uid:
             return
         if queued.place is Place.IN_FLIGHT:
             self._in_flight.record(Happened(EVERYTHING, None, pod))
         else:
-            self._activate(queued.group or queued)
+            self._places.activate(queued.group or queued)
 
-    def _activate(self, entity: Queued) -> None:
-        if entity.place is not Place.ACTIVE:
-            is_admitted = entity.place is Place.BACKOFF and self._backoff.is_popped_early
-            self._to_active(entity, "ForceActivate", is_admitted=is_admitted)
+    def _gating_plugin(self, pod: Pod) -> str | None:
+        if self._preempting and self._preemptor_of(pod) in self._preempting:
+            return PREEMPTION_PLUGIN
+        return self._gated_by(pod)
 
     def preemption_began(self, preemptor: str) -> None:
         """Hold back the pods of the preemptor until its last victim goes (DefaultPreemption's PreEnqueue)."""
@@ -331,145 +348,3 @@ class SchedulingQueue:
         self._preempting.discard(preemptor)
         for pod in again:
             self.activate(pod)
-
-    # Groups that stand in the queue as one
-
-    def regroup(self, concerns: Callable[[Pod], bool], now: float) -> None:
-        """Take in that a group has come, has changed or is gone: the pods that it concerns may stand elsewhere now."""
-        for group in [each for each in self._groups.values() if concerns(each.pod)]:
-            for queued in group.pods:
-                if self._group_of(queued.pod) != group.key:
-                    self._leave(queued)
-                    self._enter(queued, now, "PodUpdate")
-            self._stay(group, group.pods)
-
-    def _enter(self, queued: QueuedPod, now: float, why: str) -> None:
-        """Into the queue with the pod: by itself, or beside the other pods of its group."""
-        key = self._group_of(queued.pod)
-        if key is None:
-            self._to_active(queued, why)
-            return
-        group = self._groups.get(key)
-        if group is None:
-            group = self._groups[key] = QueuedPodGroup(key, timestamp=now)
-            self._add_member(group, queued)
-            self._to_active(group, why)
-        else:
-            self._add_member(group, queued)
-            self._move_to(group, group.place)
-            self._stay(group, (queued,))
-
-    def _add_member(self, group: QueuedPodGroup, queued: QueuedPod) -> None:
-        group.members[queued.key] = queued
-        queued.group = group
-
-    def _leave(self, queued: QueuedPod) -> None:
-        """Take the pod out of its group."""
-        group, queued.group = queued.group, None
-        if group is None:
-            return
-        del group.members[queued.key]
-        if group.members and group.place is Place.GATED and queued.gating_plugin:
-            self._to_active(group, "PodUpdate")  # it may have been what held the others back
-        elif group.members:
-            self._stay(group, group.pods)
-        else:
-            del self._groups[group.key]
-            self._waiting.pop(group.key, None)
-
-    def _stay(self, group: QueuedPodGroup, asked: Iterable[QueuedPod]) -> None:
-        """Leave the group in its place unless PreEnqueue, which is asked about these pods, holds it back there."""
-        if not group.members or group.place not in {Place.ACTIVE, Place.BACKOFF}:
-            return
-        is_asked = group.place is Place.ACTIVE or self._backoff.is_popped_early
-        if is_asked and self._is_gated(group, "PodAdd", asked):
-            return
-        if group.place is Place.ACTIVE:
-            self._heaps.push_active(group)
-        else:
-            self._heaps.push_backoff(group)
-
-    # Between the places
-
-    def _lands(self, queued: QueuedPod) -> bool:
-        """Report whether the pod in flight is still ours: not if it was deleted, or deleted and made anew."""
-        return self._pods.get(queued.key) is queued and queued.place is Place.IN_FLIGHT
-
-    def _requeue(self, queued: Queued, strategy: Strategy, now: float, why: str) -> None:
-        if strategy is Strategy.SKIP:
-            if queued.key not in self._waiting:
-                self._put(queued, Place.UNSCHEDULABLE, why)
-        elif strategy is Strategy.AFTER_BACKOFF and self._backoff.is_backing_off(queued, now):
-            self._to_backoff(queued, why)
-        else:
-            self._to_active(queued, why)
-
-    def _to_active(self, queued: Queued, why: str, *, is_admitted: bool = False) -> None:
-        """To the active queue, unless a PreEnqueue plugin holds the pod back."""
-        if is_admitted or not self._is_gated(queued, why):
-            self._put(queued, Place.ACTIVE, why)
-            self._heaps.push_active(queued)
-            if isinstance(queued, QueuedPod):
-                queued.first_active = queued.first_active or self._heaps.entries
-
-    def _to_backoff(self, queued: Queued, why: str) -> None:
-        """To backoffQ. What may be taken out of it at any time must have passed PreEnqueue."""
-        if not (self._backoff.is_popped_early and self._is_gated(queued, why)):
-            self._put(queued, Place.BACKOFF, why)
-            self._heaps.push_backoff(queued)
-
-    def _is_gated(self, entity: Queued, why: str, asked: Iterable[QueuedPod] | None = None) -> bool:
-        """Run PreEnqueue; a pod that is held back is put where it waits, with its whole group."""
-        entity.gating_plugin = ""
-        for queued in entity.pods if asked is None else asked:
-            plugin = PREEMPTION_PLUGIN if self._is_preempting(queued.pod) else self._gated_by(queued.pod)
-            queued.gating_plugin = plugin or ""
-            if plugin is not None:
-                entity.gating_plugin = plugin
-                queued.unschedulable_plugins |= {plugin}
-            if plugin not in {None, PREEMPTION_PLUGIN}:
-                break  # what helps one of several that wait for victims may help them all
-        if entity.gating_plugin:
-            self._put(entity, Place.GATED, why)
-        return bool(entity.gating_plugin)
-
-    def _is_preempting(self, pod: Pod) -> bool:
-        return bool(self._preempting) and self._preemptor_of(pod) in self._preempting
-
-    def _put(self, queued: Queued, place: Place, why: str) -> None:
-        self._heaps.outdate(queued)
-        self._move_to(queued, place)
-        if place in {Place.UNSCHEDULABLE, Place.GATED}:
-            self._waiting[queued.key] = queued
-        else:
-            self._waiting.pop(queued.key, None)
-        self.incoming[place, why] += queued.size
-
-    def _move_to(self, queued: Queued, place: Place) -> None:
-        if isinstance(queued, QueuedPodGroup):
-            for each in queued.pods:
-                self._move_to(each, place)
-        else:
-            self._counts[queued.place] -= 1
-            self._counts[place] += 1
-        queued.place = place
-
-    def flush_backoff(self, now: float) -> None:
-        """To the active queue with the pods whose backoff is over."""
-        for queued in self._heaps.backoff_over(now):
-            self._to_active(queued, "BackoffComplete", is_admitted=self._backoff.is_popped_early)
-
-    def flush_unschedulable(self, now: float) -> None:
-        """Try again the pods that nothing has helped for long."""
-        since = now - LONGEST_UNSCHEDULABLE_SECONDS
-        late = [each for each in self._waiting.values() if each.timestamp < since]
-        if self._backoff.flushes_gated:
-            late = [each for each in late if each.flushed < since]
-            for queued in late:
-                queued.flushed = now
-        if late:
-            self._move(late, Happened(EVERYTHING), now)
-
-    def _is_there(self, queued: Queued) -> bool:
-        known = self._groups if isinstance(queued, QueuedPodGroup) else self._pods
-        return known.get(queued.key) is queued
