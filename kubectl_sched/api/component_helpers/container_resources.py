@@ -295,6 +295,18 @@ def _claimed(pod: Pod, options: PodResourcesOptions) -> Resources:
     return total
 
 
+def container_claims(pod: Pod, name: str) -> Resources:
+    """Return the amounts that one container's claims take from the node's own resources, from 1.37 on.
+
+    Answers to GetContainerDRAAllocations.
+    """
+    total: Resources = {}
+    for claim in pod.status.node_allocatable_resource_claim_statuses:
+        if name in claim.containers:
+            _add_mapped(total, msgspec.structs.replace(claim, containers=(name,)))
+    return total
+
+
 def _add_mapped(total: Resources, claim: NodeAllocatableResourceClaimStatus) -> None:
     for mapping in claim.mapping:
         if mapping.quantity is not None:

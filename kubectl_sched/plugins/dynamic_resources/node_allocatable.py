@@ -8,8 +8,12 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from kubectl_sched.api.apimachinery.labels import InvalidSelector
-from kubectl_sched.api.apimachinery.quantity import ZERO, Quantity, parse_quantity
-from kubectl_sched.api.component_helpers.container_resources import PodResourcesOptions
+from kubectl_sched.api.apimachinery.quantity import ZERO, Quantity, parse_quantity, parse_resource_list
+from kubectl_sched.api.component_helpers.container_resources import (
+    PodResourcesOptions,
+    aggregate_container_limits,
+    container_claims,
+)
 from kubectl_sched.api.component_helpers.pod_requests import in_scheduler_units, pod_requests
 from kubectl_sched.api.component_helpers.resource_names import (
     is_huge_page_resource_name,
@@ -233,10 +237,10 @@ class NodeAllocatable(Record, frozen=True, kw_only=True):
         return {name: in_scheduler_units(name, amount) for name, amount in requests.items()}
 
     def _exceeds_pod_level(self, pod: Pod) -> Status | None:
-        """Check that the pod-level requests cover its containers and their devices."""
-        if not self.pod_level or pod.spec.resources is None or not pod.spec.resources.requests:
+        """Check that the pod's own requests, and since 1.37 its limits, cover its containers and their devices."""
+        if not self.pod_level or pod.spec.resources is None:
             return None
-        whole = pod_requests(pod, self._options(skip_pod_level=False))
+        whole = pod_requests(pod, self._options(skip_pod_level=False)) if pod.spec.resources.requests else {}
         parts = pod_requests(pod, self._options(skip_pod_level=True))
         for name, amount in whole.items():
             if self.has_overhead and not is_supported_pod_level_resource(name):
@@ -246,6 +250,27 @@ class NodeAllocatable(Record, frozen=True, kw_only=True):
                     f"pod level request for {name} is insufficient to cover the aggregated container and "
                     "node-allocatable DRA requests"
                 )
+        return self._exceeds_pod_level_limits(pod, parse_resource_list(pod.spec.resources.limits))
+
+    def _exceeds_pod_level_limits(self, pod: Pod, limits: Mapping[str, Quantity]) -> Status | None:
+        if not self.has_overhead or not pod.status.node_allocatable_resource_claim_statuses:
+            return None
+        for name, amount in aggregate_container_limits(pod, self._options(skip_pod_level=True)).items():
+            if is_huge_page_resource_name(name) and name in limits and amount > limits[name]:
+                return unresolvable(
+                    f"pod level limit for {name} is insufficient to cover the aggregated container and "
+                    "node-allocatable DRA limits"
+                )
+        for container in pod.spec.containers:
+            claimed = container_claims(pod, container.name)
+            for name, amount in parse_resource_list(container.resources.limits).items():
+                if is_huge_page_resource_name(name) or name not in limits:
+                    continue
+                if amount + claimed.get(name, ZERO) > limits[name]:
+                    return unresolvable(
+                        f"pod level limit for {name} is insufficient to cover the limit and DRA overhead for "
+                        f"container {container.name}"
+                    )
         return None
 
 
