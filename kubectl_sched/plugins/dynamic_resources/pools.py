@@ -148,8 +148,10 @@ def _complete_pool(
     partitionable = PARTITIONABLE in features
     with_devices = tuple(one for one in slices if not (partitionable and one.has_counters))
     reason = _duplicate_device(with_devices)
-    if reason is not None or not partitionable:
-        return Pool(id=pool_id, slices=with_devices, invalid_reason=reason)
+    if reason is not None:
+        return Pool(id=pool_id, invalid_reason=reason)
+    if not partitionable:
+        return Pool(id=pool_id, slices=with_devices)
     counter_sets = tuple(
         counters for one in (*slices, *others) if one.has_counters for counters in one.published.spec.shared_counters
     )
