@@ -359,7 +359,7 @@ class DeviceTaintSelector(Part, frozen=True):
 
 
 class DeviceTaintRuleSpec(Part, frozen=True):
-    """A taint, and the devices that get it (None: all)."""
+    """A taint, and the devices that get it (None: up to 1.36 all, since then none)."""
 
     device_selector: DeviceTaintSelector | None = None
     taint: DeviceTaint = DeviceTaint()

@@ -56,6 +56,8 @@ class DeviceRules(msgspec.Struct, frozen=True, kw_only=True):
     """A request without alternatives is exact, whatever it holds (v1beta1)."""
     taint_rules_have_selectors: bool = False
     """DeviceTaintRules know classes and selectors, and need no gate but DRADeviceTaints."""
+    taint_rules_need_selector: bool = False
+    """A DeviceTaintRule without a deviceSelector taints nothing; before 1.37 it taints every device."""
     invalid_pool_fails: bool = False
     """An invalid pool fails the whole cycle, instead of being passed over."""
     incomplete_pool_is_used: bool = False

@@ -229,7 +229,9 @@ class Filtering:
         self, rule: DeviceTaintRule, driver: str, device: Device, nodes: Snapshot, selectors: Selectors
     ) -> bool:
         where = rule.spec.device_selector
-        if where is None or not self.rules.taint_rules_have_selectors:
+        if where is None:
+            return not self.rules.taint_rules_need_selector
+        if not self.rules.taint_rules_have_selectors:
             return True
         asked = list(where.selectors)
         if where.device_class_name is not None:
