@@ -19,7 +19,7 @@ from kubectl_sched.binding.pod_status import (
 )
 from kubectl_sched.binding.timestamps import time_now
 from kubectl_sched.config.scheduler_name import scheduler_name_of
-from kubectl_sched.framework.fit_error import NO_NODES_AVAILABLE, event_note, fit_error
+from kubectl_sched.framework.fit_error import NO_NODES_AVAILABLE, event_note
 from kubectl_sched.record import Record
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.sources.live.live_errors import ClusterError, ResponseError
@@ -83,8 +83,7 @@ def _fit_error_message(result: ScheduleResult) -> str:
     if result.message is None or result.message == NO_NODES_AVAILABLE or result.verdict is None:
         return result.message or ""
     said = result.post_filter.status.message if result.post_filter is not None else ""
-    assert result.framework is not None  # noqa: S101 - without one there is no verdict
-    return fit_error(result.pre_filter, result.verdict, said, result.framework.handle.release.fit_error)
+    return result.fit_error(said)
 
 
 def _nominated(result: ScheduleResult) -> str | None:

@@ -23,7 +23,7 @@ from kubectl_sched.record import Record
 from kubectl_sched.snapshot.node_table import NodeTable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kubectl_sched.api.containers import Container
     from kubectl_sched.api.pod import Pod
@@ -35,16 +35,27 @@ if TYPE_CHECKING:
 
 MAX_EXTENDER_PRIORITY = 10
 
-_ABSENT = unresolvable()
-"""Of a node that an extender drops without a word nothing is recorded."""
-
 
 class Extended(Record, frozen=True, kw_only=True):
-    """The rows that passed all extenders, why others did not, and Node objects that extenders sent in their place."""
+    """The rows that passed all extenders, and Node objects that extenders sent in their place."""
 
     rows: Rows
-    statuses: Mapping[int, Status] = field(default_factory=dict)
+    statuses: Mapping[str, Status] = field(default_factory=dict)
+    """Statuses from extenders by node name; a node of that name need not be there."""
     sent: Mapping[int, dict[str, Any]] = field(default_factory=dict)
+    elsewhere: tuple[Status, ...] = ()
+    """The statuses of nodes that the cycle does not look at."""
+    absent: Status = unresolvable()
+    """The status of a node of which nothing is recorded, such as one that an extender drops without a word."""
+
+    def counted(self, counts: Iterable[tuple[Status, int]]) -> Iterator[tuple[Status, int]]:
+        """Yield the counts of a FitError: as many statuses as nodes, unless more are recorded."""
+        surplus = len(self.elsewhere)
+        for status, count in counts:
+            replaced = min(surplus, count) if status == self.absent else 0
+            surplus -= replaced
+            yield status, count - replaced
+        yield from ((status, 1) for status in self.elsewhere)
 
 
 def is_interested(extender: Extender, pod: Pod) -> bool:
@@ -71,12 +82,7 @@ def filter_nodes(
         except ExtenderError:
             if not extender.ignorable:
                 raise
-    dropped = set(rows.tolist()) - set(extended.rows.tolist())
-    left = set(extended.rows.tolist())
-    statuses = dict.fromkeys(dropped, _ABSENT) | {
-        row: each for row, each in extended.statuses.items() if row not in left
-    }
-    return replace(extended, statuses=statuses)
+    return extended
 
 
 def _arguments(
@@ -113,15 +119,11 @@ def _filtered(extender: Extender, answer: FilterResult, nodes: Snapshot, before:
                 raise ExtenderError(f'extender "{extender.address}" answers with a node "{name}" that is not there')
             sent[nodes.row_of[name]] = item
         rows = list(sent)
-    failed = _statuses(nodes, answer.failed, unschedulable)
-    lost = _statuses(nodes, answer.failed_for_good, unresolvable)
+    failed = {name: unschedulable(message) for name, message in answer.failed.items()}
+    lost = {name: unresolvable(message) for name, message in answer.failed_for_good.items()}
     return Extended(
         rows=np.array(sorted(rows), dtype=np.intp), statuses={**before.statuses, **failed, **lost}, sent=sent
     )
-
-
-def _statuses(nodes: Snapshot, messages: Mapping[str, str], status: Callable[[str], Status]) -> dict[int, Status]:
-    return {nodes.row_of[name]: status(message) for name, message in messages.items() if name in nodes.row_of}
 
 
 def scored_snapshot(nodes: Snapshot, extended: Extended) -> Snapshot:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from kubectl_sched.config.versions import FitErrorForm
 
 if TYPE_CHECKING:
-    from kubectl_sched.framework.status import NodeToStatus, Status
+    from collections.abc import Iterable
+
+    from kubectl_sched.framework.status import Status
 
 NO_NODES_AVAILABLE = "no nodes available to schedule pods"
 
@@ -18,16 +20,20 @@ NOTE_LENGTH_LIMIT = 1024
 
 
 def fit_error(
-    pre_filter: Status, verdict: NodeToStatus, post_filter_message: str = "", form: FitErrorForm = _NEWEST
+    nodes: int,
+    pre_filter: Status,
+    statuses: Iterable[tuple[Status, int]],
+    post_filter_message: str = "",
+    form: FitErrorForm = _NEWEST,
 ) -> str:
     """`0/3 nodes are available: ...`: how many nodes gave each reason, sorted as text, then what PostFilter said."""
-    text = f"0/{len(verdict)} nodes are available:"
+    text = f"0/{nodes} nodes are available:"
     if pre_filter.message and not form.counts_pre_filter:
         text += f" {pre_filter.message}."
     else:
         counts: dict[str, int] = {}
-        for status, count in verdict.counts():
-            for reason in status.reasons:
+        for status, count in statuses:
+            for reason in status.reasons if count else ():
                 counts[reason] = counts.get(reason, 0) + count
         if counts or form.counts_pre_filter:
             text += f" {', '.join(sorted(f'{count} {reason}' for reason, count in counts.items()))}."

@@ -11,6 +11,7 @@ from msgspec import field
 from msgspec.structs import replace
 
 from kubectl_sched.framework.evidence import Evidence
+from kubectl_sched.framework.fit_error import fit_error
 from kubectl_sched.framework.interface import FilterPlugin, PreFilterPlugin, ScorePlugin
 from kubectl_sched.framework.plugin_error_boundary import EXPECTED, error_of, is_unknown, unknown
 from kubectl_sched.framework.status import SUCCESS
@@ -151,6 +152,14 @@ class ScheduleResult(CachingRecord, frozen=True, kw_only=True):
     def fits(self) -> bool:
         """Report whether a node was found."""
         return self.outcome is Outcome.SCHEDULABLE
+
+    def fit_error(self, post_filter_message: str = "") -> str:
+        """Return the FitError of a pod that fits nowhere, with PostFilter's message."""
+        assert self.verdict is not None and self.framework is not None  # noqa: S101, PT018 - only asked after filtering
+        counted = self.verdict if self.placement is None else self.verdict.take(self.placement)
+        statuses = counted.counts() if self.extended is None else self.extended.counted(counted.counts())
+        form = self.framework.handle.release.fit_error
+        return fit_error(len(counted), self.pre_filter, statuses, post_filter_message, form)
 
     @property
     def tied(self) -> Rows:

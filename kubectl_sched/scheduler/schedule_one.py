@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from kubectl_sched.api.meta import with_spec
 from kubectl_sched.framework.cycle_state import CycleState, PluginError
-from kubectl_sched.framework.fit_error import NO_NODES_AVAILABLE, event_note, fit_error
+from kubectl_sched.framework.fit_error import NO_NODES_AVAILABLE, event_note
 from kubectl_sched.framework.plugin_error_boundary import (
     Unjudged,
     could_not_judge,
@@ -28,6 +28,8 @@ from kubectl_sched.scheduler.result import Outcome, ScheduleResult
 from kubectl_sched.snapshot import Column
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.framework.handle import Handle
     from kubectl_sched.framework.runtime import Framework
@@ -99,10 +101,11 @@ def _filter(result: ScheduleResult, state: CycleState) -> ScheduleResult:
     nominated = _nominated_row(pod, nodes, result.placement)
     # Where it passes the filters, it wins before any other is asked.
     own_nomination = nodes.names[nominated] if nominated is not None and verdict[nominated].is_success else None
+    absent = unresolvable()
     if pre_filter.node_names is not None:
         reason = _why_left_out(verdict, nominated, pre_filter.narrowed_by)
-        left_out = unresolvable(reason) if framework.handle.release.fit_error.tells_left_out else unresolvable()
-        verdict = _outside_left_out(verdict, nodes, pre_filter.node_names, left_out, nominated)
+        absent = unresolvable(reason) if framework.handle.release.fit_error.tells_left_out else absent
+        verdict = _outside_left_out(verdict, nodes, pre_filter.node_names, absent, nominated)
     verdict = unknown_first(verdict, verdicts)
     if result.placement is not None:
         verdict = _within_placement(verdict, result.placement)
@@ -118,7 +121,7 @@ def _filter(result: ScheduleResult, state: CycleState) -> ScheduleResult:
     if failure is not None and own_nomination is None:
         return replace(result, error=failure.message, event=event_note(failure.message))
     if framework.handle.extender_client is not None:
-        result = _ask_extenders(result, framework.handle)
+        result = _ask_extenders(result, framework.handle, absent)
         if result.error is not None:
             return result
         own_nomination = result.nominated_first
@@ -127,20 +130,19 @@ def _filter(result: ScheduleResult, state: CycleState) -> ScheduleResult:
     return result
 
 
-def _ask_extenders(result: ScheduleResult, handle: Handle) -> ScheduleResult:
+def _ask_extenders(result: ScheduleResult, handle: Handle, absent: Status) -> ScheduleResult:
     """Filter what is feasible once more; the node of the pod's own nomination is asked about first and by itself."""
     from kubectl_sched.framework.extender_decoding import ExtenderError
     from kubectl_sched.framework.extenders import filter_nodes
 
     pod, nodes, verdict = result.pod, result.nodes, result.verdict
     assert handle.extender_client is not None and verdict is not None  # noqa: S101, PT018 - set by the callers
-    said: dict[int, Status] = {}
+    said: Mapping[str, Status] = {}
     if result.nominated_first is not None:
         nominated = np.array([nodes.row_of[result.nominated_first]], dtype=np.intp)
         try:
             first = filter_nodes(handle.extender_client, handle.extenders, pod, nodes, nominated)
-            said = {row: status for row, status in first.statuses.items() if status.reasons}
-            stays = len(first.rows) > 0
+            said, stays = first.statuses, len(first.rows) > 0
         except ExtenderError:
             stays = False
         result = result if stays else replace(result, nominated_first=None)
@@ -149,11 +151,17 @@ def _ask_extenders(result: ScheduleResult, handle: Handle) -> ScheduleResult:
     except ExtenderError as failure:
         return replace(result, error=str(failure), event=event_note(str(failure)))
     codes = verdict.codes.copy()
-    values = list(verdict.values)
-    for row, status in {**said, **extended.statuses}.items():
-        if row not in extended.rows:
+    values = [*verdict.values, absent]
+    codes[np.setdiff1d(result.feasible, extended.rows)] = len(values) - 1
+    elsewhere = []
+    for name, status in {**said, **extended.statuses}.items():
+        row = nodes.row_of.get(name)
+        if row is None or (result.placement is not None and row not in result.placement):
+            elsewhere.append(status)
+        elif row not in extended.rows:
             codes[row] = len(values)
             values.append(status)
+    extended = replace(extended, elsewhere=tuple(elsewhere), absent=absent)
     return replace(result, verdict=Column(codes, values), feasible=extended.rows, extended=extended)
 
 
@@ -193,17 +201,14 @@ def _post_filter(result: ScheduleResult) -> ScheduleResult:
     assert framework is not None and state is not None and verdict is not None  # noqa: S101, PT018 - set by _filter
     if unknown_nodes(verdict).any():
         return replace(result, error=could_not_judge(verdict))
-    form = framework.handle.release.fit_error
-    counted = verdict if result.placement is None else verdict.take(result.placement)
-    message = fit_error(result.pre_filter, counted, form=form)
+    message = result.fit_error()
     if not result.runs_post_filter:
         return replace(result, message=message, event=event_note(message))
     post_filter = framework.run_post_filter(state, pod, nodes, verdict)
     if post_filter is not None and is_unknown(post_filter.status):
         return replace(result, message=message, post_filter=post_filter)
     said = post_filter.status.message if post_filter else ""
-    event = event_note(fit_error(result.pre_filter, counted, said, form))
-    return replace(result, message=message, post_filter=post_filter, event=event)
+    return replace(result, message=message, post_filter=post_filter, event=event_note(result.fit_error(said)))
 
 
 def score_feasible(result: ScheduleResult) -> ScheduleResult:

@@ -26,6 +26,7 @@ VERBS: tuple[dict[str, Any], ...] = (
     {"filterVerb": "refuse"},
     {"filterVerb": "silent"},
     {"filterVerb": "nothing"},
+    {"filterVerb": "nowhere"},
     {"filterVerb": "broken", "ignorable": True},
     {"prioritizeVerb": "broken"},
     *({"filterVerb": verb} for verb in ("number", "number-of-names", "number-of-errors", "number-failed", "nameless")),

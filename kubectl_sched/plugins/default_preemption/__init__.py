@@ -66,7 +66,7 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin, PodGroupPostFilterPl
 
             from kubectl_sched.framework.fit_error import fit_error
 
-            message = fit_error(SUCCESS, words)
+            message = fit_error(len(words), SUCCESS, words.counts())
             return _said(PostFilterResult(status=unschedulable(message), nominated_node="", dry_run=words))
         candidates = self._left_by_extenders(pod, nodes, outcomes.candidates)
         if isinstance(candidates, Status):

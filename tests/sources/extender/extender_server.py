@@ -110,6 +110,11 @@ ANSWERS: dict[str, Any] = {
     "refuse": lambda _: {"Error": "it will not"},
     "stranger": lambda _: {"NodeNames": ["elsewhere"]},
     "nothing": lambda _: {},
+    "nowhere": lambda _: {
+        "NodeNames": [],
+        "FailedNodes": {"n1": "it is odd", "gone": "it is gone", "lost": "it is gone"},
+        "FailedAndUnresolvableNodes": {"lost": "it is lost"},
+    },
     "number": lambda _: 5,
     "number-of-names": lambda _: {"NodeNames": 5},
     "nameless": lambda _: {"Nodes": {"items": [{"metadata": 5}]}},

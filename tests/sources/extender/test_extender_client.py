@@ -100,7 +100,7 @@ def verdicts(result: ScheduleResult) -> dict[str, tuple[str, tuple[str, ...]]]:
 def test_what_an_extender_says_of_the_nominated_node_stands_outside_what_pre_filter_leaves(
     server: ExtenderServer, tmp_path: Path
 ) -> None:
-    objects = cluster(3)
+    objects = cluster(4)
     web = objects[-1]
     only = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n3"]}]}
     required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [only]}}
@@ -109,7 +109,27 @@ def test_what_an_extender_says_of_the_nominated_node_stands_outside_what_pre_fil
     off = yaml.safe_dump({"profiles": [{"plugins": {"filter": {"disabled": [{"name": "NodeAffinity"}]}}}]})
     result = replay(extender(server.url, filterVerb="filter") + off, objects, tmp_path)
     left_out = "1 node(s) didn't satisfy plugin(s) [NodeAffinity]"
-    assert (result.message or "").startswith(f"0/3 nodes are available: {left_out}, 2 it is odd.")
+    assert (result.message or "").startswith(f"0/4 nodes are available: 1 it is seven, {left_out}, 2 it is odd.")
+
+
+@pytest.mark.parametrize(
+    ("verb", "narrowed", "says"),
+    [
+        ("nowhere", False, "1 it is gone, 1 it is lost, 1 it is odd"),
+        ("nowhere", True, "1 it is gone, 1 it is lost, 1 it is odd, 1 node(s) didn't satisfy plugin(s) [NodeAffinity]"),
+        ("nothing", True, "4 node(s) didn't satisfy plugin(s) [NodeAffinity]"),
+    ],
+)
+def test_nodes_that_are_not_there_count_before_those_of_which_nothing_is_said(
+    verb: str, narrowed: bool, says: str, server: ExtenderServer, tmp_path: Path
+) -> None:
+    objects = cluster(4)
+    if narrowed:
+        only = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n3"]}]}
+        required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [only]}}
+        objects[-1]["spec"]["affinity"] = {"nodeAffinity": required}
+    result = replay(extender(server.url, filterVerb=verb, nodeCacheCapable=True), objects, tmp_path)
+    assert result.message == f"0/4 nodes are available: {says}."
 
 
 @pytest.mark.parametrize("caches", [True, False])
