@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from msgspec.structs import replace
 
+from kubectl_sched.api.apimachinery.validation import quoted
 from kubectl_sched.config.defaults import complete, default_args, default_plugins
 from kubectl_sched.config.field_errors import raise_aggregated
 from kubectl_sched.config.profiles import UNMERGED, Expansion, ResolvedProfile, merge
 from kubectl_sched.config.refusal import ConfigurationError
 from kubectl_sched.config.types import (
     DEFAULT_SCHEDULER_NAME,
+    Args,
     ClientConnectionConfiguration,
     Duration,
     Extender,
@@ -30,7 +32,7 @@ from kubectl_sched.config.types import (
     Plugins,
     PluginSet,
 )
-from kubectl_sched.config.validation import validate
+from kubectl_sched.config.validation import ONE_QUEUE, validate
 from kubectl_sched.config.validation_pluginargs import validate_args
 
 if TYPE_CHECKING:
@@ -69,11 +71,23 @@ def resolve_profiles(
     config = _with_ignored_resources(config)
     profiles: dict[str, ResolvedProfile] = {}
     warnings: list[str] = []
+    sort_args: list[Args | None] = []
     for profile in config.profiles:
         resolved, more = _resolve(profile, config, release, features)
         profiles[resolved.scheduler_name] = resolved
         warnings += more
+        sort_args.append(_queue_sort_args(profile, resolved))
+        if sort_args[0] != sort_args[-1]:
+            named = quoted(resolved.scheduler_name)
+            text = f"initializing profiles: different queue sort plugin args for profile {named}"
+            raise ConfigurationError(text, ONE_QUEUE)
     return profiles, warnings
+
+
+def _queue_sort_args(profile: KubeSchedulerProfile, resolved: ResolvedProfile) -> Args | None:
+    (plugin,) = resolved.plugins["queueSort"]
+    given = [config.args for config in profile.plugin_config if config.name == plugin.name]
+    return given[-1] if given else None
 
 
 def ignored_sets(written: KubeSchedulerConfiguration) -> list[str]:

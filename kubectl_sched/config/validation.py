@@ -43,6 +43,9 @@ if TYPE_CHECKING:
 
 _GO_PATH: Final = 'field.Path{name:"schedulerName", index:"", parent:(*field.Path)(0x...)}'
 """The name of the other profile as minors up to 1.33 print it; its address, which is chance, is left out."""
+ONE_QUEUE: Final = (
+    "all profiles share one queue, so the plugin that sorts it must have the same arguments in every profile"
+)
 _RESERVED_PREFIX: Final = "requests."
 _NATIVE_PREFIX: Final = "kubernetes.io/"
 
@@ -176,8 +179,7 @@ def _queue_sort_args(path: str, args: Args | None, release: Release) -> FieldErr
     if args is not None:
         document = msgspec.json.decode(msgspec.json.encode(args_document(args), order="sorted"))
         go = _unknown_go(go_json(document).encode())
-    advice = "all profiles share one queue, so the plugin that sorts it must have the same arguments in every profile"
-    return invalid_structure(path, structure(release, document, go), release.queue_sort_args_differ, advice)
+    return invalid_structure(path, structure(release, document, go), release.queue_sort_args_differ, ONE_QUEUE)
 
 
 def _unknown_go(text: bytes) -> str:

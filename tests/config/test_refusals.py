@@ -74,6 +74,19 @@ def test_a_ratio_without_a_shape_crashes_older_minors(version: str) -> None:
         load(strategy.replace("X", "RequestedToCapacityRatio"), version)
 
 
+@pytest.mark.parametrize("first", ["[]", "[{name: PrioritySort, args: {x: 1}}]"])
+@pytest.mark.parametrize("second", ["[]", "[{name: PrioritySort, args: {x: 1}}]", "[{name: PrioritySort, args: {}}]"])
+def test_the_plugin_that_sorts_the_queue_has_the_same_arguments_everywhere(first: str, second: str) -> None:
+    profiles = f"profiles: [{{schedulerName: a, pluginConfig: {first}}}, {{schedulerName: b, pluginConfig: {second}}}]"
+    if first == second:
+        assert list(load(profiles).profiles) == ["a", "b"]
+        return
+    with pytest.raises(ConfigurationError) as refused:
+        load(profiles)
+    assert refused.value.reason == 'initializing profiles: different queue sort plugin args for profile "b"'
+    assert "all profiles share one queue" in refused.value.advice
+
+
 def test_plugins_that_are_not_in_tree_are_left_out_and_named() -> None:
     configuration = load(THREE)
     assert list(configuration.profiles) == ["my-scheduler", "my-scheduler2", "my-scheduler3"]
