@@ -23,6 +23,8 @@ _RAW: Final = ("PluginConfig", "args")
 
 _BYTES: Final = frozenset({"certData", "keyData", "caData"})
 _BASE64: Final = pattern("([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
+_BEYOND_FLOAT32: Final = 2**128 - 2**103
+"""The least number that rounds to no float32."""
 _INT64: Final = msgspec.Meta(ge=-(2**63), le=2**63 - 1)
 _TYPE_META: Final = frozenset({"apiVersion", "kind"})
 
@@ -115,14 +117,22 @@ def _string(raw: object, path: str) -> str:
     return text
 
 
-def _float(raw: object, path: str) -> float:
+def _number(raw: object, path: str) -> int | float:
     if isinstance(raw, bool):
         raise wrong_type(path, "a number", raw)
-    return float(_expect(raw, int | float, "a number", path) or 0)
+    number: int | float = _expect(raw, int | float, "a number", path) or 0
+    return number
+
+
+def _float(raw: object, path: str) -> float:
+    number = _number(raw, path)
+    if abs(number) >= _BEYOND_FLOAT32:
+        raise WrongType(f"{path}: expected a number of 32 bits, got {raw}")
+    return float(number)
 
 
 def _integer(raw: object, limits: msgspec.Meta, path: str) -> int:
-    number = _float(raw, path) if isinstance(raw, float | bool) else _expect(raw, int, "a number", path) or 0
+    number = _number(raw, path)
     least, most = int(limits.ge or 0), int(limits.le or 0)
     if number != int(number) or not least <= number <= most:
         raise WrongType(f"{path}: expected an integer from {least} to {most}, got {raw}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 import yaml
 
@@ -65,6 +67,15 @@ def test_a_refusal_says_what_to_do(body: str, advice: str) -> None:
     assert str(refused.value) == (
         f"kube-scheduler refuses this configuration: {refused.value.reason} ({refused.value.advice})"
     )
+
+
+@pytest.mark.parametrize("qps", ["3.402823567797337e+38", "-1.0e+39", "9" * 400])
+def test_a_number_beyond_32_bits_is_refused(qps: str) -> None:
+    largest = "3.4028235677973362e+38"
+    load(f"clientConnection: {{qps: {largest}}}")
+    document = yaml.safe_load(HEAD) | {"clientConnection": {"qps": json.loads(qps)}}
+    with pytest.raises(ConfigurationError, match="qps: expected a number of 32 bits"):
+        load_configuration(document, KubeVersion.parse("1.36"))
 
 
 @pytest.mark.parametrize("version", ["1.33", "1.34", "1.35"])
