@@ -158,7 +158,12 @@ class _ByCount(_Rollout):
         return sum(placement.is_placed for placement in self._placed.values())
 
     def _create(self) -> int:
-        """Make as many new pods as may be, and try again those without a node; how many got one."""
+        """Make as many new pods as may be, and try again those without a node; how many got one.
+
+        Recreate makes none while there are old ones, even if there are to be more than before (rolloutRecreate).
+        """
+        if self._old and self._plan.strategy.name == "Recreate":
+            return 0
         room = len(self._new) + self._plan.strategy.max_surge - len(self._old) - self._created
         self._created += max(0, min(room, len(self._new) - self._created))
         got = 0

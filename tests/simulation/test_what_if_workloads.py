@@ -256,6 +256,13 @@ def test_the_template_of_a_job_may_not_change(ask: Ask) -> None:
     assert refused.value.field == "spec.template"
 
 
+def test_recreate_makes_no_pod_before_all_old_ones_are_gone(ask: Ask) -> None:
+    there = deployed("w1", "w1")
+    wanted = workload("Deployment", 3, "b", strategy={"type": "Recreate"})
+    assert placed(ask(there, wanted)) == placed(ask(there, wanted, replace=True))
+    assert placed(ask(there, wanted))["web-0"] == "w1"
+
+
 @pytest.mark.parametrize(("gates", "made_first"), [(None, 1), ("MaxUnavailableStatefulSet=true", 2)])
 def test_how_many_of_a_set_may_be_missing_is_behind_a_gate(ask: Ask, gates: str | None, made_first: int) -> None:
     there = [workload("StatefulSet", 3, podManagementPolicy="Parallel")]
