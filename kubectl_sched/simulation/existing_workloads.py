@@ -153,11 +153,7 @@ def surplus_of(item: KubernetesObject, wanted: Sequence[Pod], present: Sequence[
         return []
     from kubectl_sched.simulation.rollout import least_wanted
 
-    left, gone = list(present), []
-    while len(left) > len(wanted):
-        gone.append(least_wanted(left))
-        left.remove(gone[-1])
-    return gone
+    return least_wanted(present, len(present) - len(wanted))
 
 
 def _amount(rolling: RollingUpdate | None, field: str, default: IntOrPercent, replicas: int, *, up: bool) -> int:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec import field
 from msgspec.structs import replace
 
+from kubectl_sched.api.apimachinery.int64 import parse_int64
 from kubectl_sched.api.component_helpers.node_affinity import RequiredNodeAffinity
 from kubectl_sched.api.core import HOSTNAME, ZONE
 from kubectl_sched.record import Record
@@ -97,17 +98,23 @@ def roll_out(simulation: Simulation, plan: Plan, report: Report | None) -> Rolle
     return replace(done, skew=tuple(skews(plan.new[0], simulation.nodes, before, after)))
 
 
-def least_wanted(pods: Sequence[Pod]) -> Pod:
-    """The pod that goes first where some are too many (ActivePodsWithRanks, for pods that are all ready alike).
+def least_wanted(pods: Sequence[Pod], number: int, beside: Iterable[str | None] = ()) -> list[Pod]:
+    """Return so many of the pods, those that go first where some are too many (ActivePodsWithRanks).
 
-    One without a node, else one that shares its node with most of its like, else the youngest.
+    One without a node, else one that does not run or is not ready, costs least, or shares its node with most pods of
+    its Deployment; of those the youngest. `beside` are the nodes of the Deployment's other pods. All are put in order
+    at once: a pod that goes still counts for the others (getPodsToDelete).
     """
-    on_node = Counter(pod.spec.node_name for pod in pods)
+    on_node = Counter((*(pod.spec.node_name for pod in pods), *beside))
 
-    def wanted(pod: Pod) -> tuple[bool, int, str]:
-        return not pod.spec.node_name, on_node[pod.spec.node_name], pod.metadata.creation_timestamp or ""
+    def wanted(pod: Pod) -> tuple[bool, bool, bool, int, int, str]:
+        node, ready = pod.spec.node_name, pod.condition("Ready")
+        is_unready = ready is None or ready.status != "True"
+        cost = parse_int64(pod.metadata.annotations.deletion_cost or "") or 0
+        age = pod.metadata.creation_timestamp or ""
+        return not node, pod.status.phase != "Running", is_unready, -cost, on_node[node], age
 
-    return max(pods, key=wanted)
+    return sorted(pods, key=wanted, reverse=True)[:number]
 
 
 class _Rollout:
@@ -180,13 +187,11 @@ class _ByCount(_Rollout):
         """Take away as many old pods as may be missing; how many."""
         least = len(self._new) - self._plan.strategy.max_unavailable
         removable = min(len(self._old), len(self._old) + self._available_new - least)
-        removed = 0
-        while removed < removable:
-            pod = least_wanted(self._old)
+        removed = least_wanted(self._old, max(0, removable), (each.node for each in self._placed.values()))
+        for pod in removed:
             self._old.remove(pod)
             self._simulation.remove(pod)
-            removed += 1
-        return removed
+        return len(removed)
 
 
 class _InPlace(_Rollout):

@@ -256,6 +256,45 @@ def test_the_template_of_a_job_may_not_change(ask: Ask) -> None:
     assert refused.value.field == "spec.template"
 
 
+COST = "controller.kubernetes.io/pod-deletion-cost"
+UNREADY = {"phase": "Running", "conditions": [{"type": "Ready", "status": "False"}]}
+READY = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
+
+
+@pytest.mark.parametrize(
+    ("on", "replicas", "of_pod", "gone"),
+    [
+        (("w1", "w1", "w2"), 2, {}, "web-1-0"),
+        (("w1", "w1", "w2"), 2, {2: {"status": UNREADY}}, "web-1-2"),
+        (("w1", "w1", "w2"), 2, {2: {"annotations": {COST: "-1"}}}, "web-1-2"),
+        (("w1", "w1", "w2"), 2, {0: {"annotations": {COST: "1"}}, 1: {"annotations": {COST: "1"}}}, "web-1-2"),
+        (("w1", "w1", "w2", "w2"), 2, {0: {"annotations": {COST: "-1"}}}, "web-1-0, web-1-1"),
+        (("w1", "w1", "w1", "w2", "w2"), 3, {}, "web-1-0, web-1-1"),
+    ],
+)
+def test_pods_that_are_too_many_go_in_the_order_of_the_replica_set_controller(
+    ask: Ask, on: tuple[str, ...], replicas: int, of_pod: dict[int, Json], gone: str
+) -> None:
+    """All are put in order at once: those on a node with three pods go before those on one with two."""
+    there = deployed(*on)
+    for number, each in enumerate(there[2:]):
+        change = of_pod.get(number, {})
+        each["metadata"]["annotations"] = change.get("annotations", {})
+        each["status"] = change.get("status", READY)
+    answer = ask(there, target="deployment/web", replicas=replicas)
+    assert answer.warnings[0].endswith(f"first: {gone}")
+
+
+def test_old_pods_that_share_a_node_with_new_ones_go_first(ask: Ask) -> None:
+    there = deployed("w2", "w1")
+    rolling = {"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}
+    wanted = workload("Deployment", 2, "b", strategy=rolling)
+    wanted["spec"]["template"]["spec"]["nodeSelector"] = {"on": "w1"}
+    wanted["spec"]["template"]["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "7"
+    (rollout,) = ask(there, wanted).rollouts
+    assert [each.name for each in rollout.remaining] == ["web-1-0"]
+
+
 def test_recreate_makes_no_pod_before_all_old_ones_are_gone(ask: Ask) -> None:
     there = deployed("w1", "w1")
     wanted = workload("Deployment", 3, "b", strategy={"type": "Recreate"})

@@ -174,6 +174,7 @@ KEPT_NAMES = frozenset(
         "AdmissionCheckState.state",
         "Annotations.do_not_disrupt",
         "Annotations.daemonset_pod",
+        "Annotations.deletion_cost",
         "Annotations.safe_to_evict",
         "CSINodeDriver.name",
         "ClusterQueueSpec.queueing_strategy",
