@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kubectl_sched.api.apimachinery.labels import InvalidSelector, selector_of
 from kubectl_sched.api.core import HOSTNAME
@@ -18,9 +18,20 @@ if TYPE_CHECKING:
     from kubectl_sched.api.pod_volumes import Volume
 
 
+REPLACED_AT_ONCE: Final = frozenset({"ReplicaSet", "ReplicationController", "Job"})
+"""Controllers that make the next pod while the last is still terminating; a StatefulSet waits for its end."""
+
+
 def comes_back(pod: Pod) -> bool:
     """Report whether a controller makes another in its place, on whatever node."""
-    return pod.metadata.controller is not None and not pod.is_static and not pod.is_daemon
+    has_owner = pod.metadata.controller is not None and not pod.is_static and not pod.is_daemon
+    return has_owner and not is_replaced(pod)
+
+
+def is_replaced(pod: Pod) -> bool:
+    """Report whether the pod is terminating and its controller counts it no more."""
+    owner = pod.metadata.controller
+    return pod.metadata.deletion_timestamp is not None and owner is not None and owner.kind in REPLACED_AT_ONCE
 
 
 def drain_notes(node: str, pods: Sequence[Pod], objects: Iterable[KubernetesObject]) -> Iterator[str]:

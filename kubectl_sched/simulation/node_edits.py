@@ -281,7 +281,7 @@ def _parsed_taint(text: str, value: str) -> Taint:
 
 def _evict_from(cluster: Cluster, node: str, taint: Taint) -> Iterator[str]:
     """Evict what does not tolerate the taint. Static pods tolerate all, and what tolerates it for a time stays."""
-    from kubectl_sched.simulation.drain import comes_back
+    from kubectl_sched.simulation.drain import comes_back, is_replaced
 
     def leaves(pod: Pod) -> bool:
         if pod.spec.node_name != node or pod.is_static or pod.has_ended:
@@ -289,7 +289,7 @@ def _evict_from(cluster: Cluster, node: str, taint: Taint) -> Iterator[str]:
         return find_untolerated_taint((taint,), pod.spec.tolerations) is not None
 
     leaving = [pod for pod in cluster.on(node) if leaves(pod)]
-    gone = [pod for pod in leaving if not comes_back(pod)]
+    gone = [pod for pod in leaving if not comes_back(pod) and not is_replaced(pod)]
     if gone:
         are = "1 pod is evicted and does" if len(gone) == 1 else f"{len(gone)} pods are evicted and do"
         yield f"tainting {node}: {are} not come back: {_named(gone)}"

@@ -15,6 +15,7 @@ from kubectl_sched.api.meta import with_spec
 from kubectl_sched.controllers.claims_after_deletion import recreated
 from kubectl_sched.record import CachingRecord, Record
 from kubectl_sched.scheduler.reserve import after, reserved, reserved_pod, without_nomination
+from kubectl_sched.simulation.drain import REPLACED_AT_ONCE
 from kubectl_sched.simulation.queue_simulation import without_pod
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ CORDON: Final = "cordon"
 EVICT: Final = "evict"
 UNCORDON: Final = "uncordon"
 _TERMINATING: Final = "2026-01-01T00:00:00Z"
-_REPLACED_AT_ONCE: Final = frozenset({"ReplicaSet", "ReplicationController"})
 
 
 class Step(Record, frozen=True, kw_only=True):
@@ -93,7 +93,7 @@ class Relocation:
         again = recreated(pod)
         gone = without_pod(nodes, pod, again)
         landing, controller = self.landing(again, gone), pod.metadata.controller
-        if at_once and controller is not None and controller.kind in _REPLACED_AT_ONCE:
+        if at_once and controller is not None and controller.kind in REPLACED_AT_ONCE:
             terminating = replace(pod, metadata=replace(pod.metadata, deletion_timestamp=_TERMINATING))
             earlier = self.landing(again, gone.assume(terminating, gone.row_of[pod.spec.node_name]))
             landing = _either(earlier, landing)

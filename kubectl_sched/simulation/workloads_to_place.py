@@ -15,6 +15,7 @@ from kubectl_sched.controllers.pod_creation import Workload
 from kubectl_sched.controllers.workload_pods import replicas_of
 from kubectl_sched.errors import SchedError
 from kubectl_sched.record import Record
+from kubectl_sched.simulation.drain import is_replaced
 from kubectl_sched.simulation.existing_workloads import (
     missing_of,
     only_surges,
@@ -85,6 +86,8 @@ class PlacedWorkloads:
 
     def _placed(self, item: KubernetesObject, stored: KubernetesObject | None, *, only_scales: bool) -> Workload:
         present = [pod for pod in pods_of(item, self._cluster.pods) if not pod.has_ended]
+        if not self._sizing.replace:
+            present = [pod for pod in present if not is_replaced(pod)]
         replica_set = None
         if only_scales and isinstance(item, Deployment):
             from kubectl_sched.controllers.workload_update_rules import running_replica_set

@@ -256,6 +256,33 @@ def test_the_template_of_a_job_may_not_change(ask: Ask) -> None:
     assert refused.value.field == "spec.template"
 
 
+def with_one_terminating(kind: str) -> list[Json]:
+    there = deployed("w1", "w2", "w2") if kind == "Deployment" else []
+    if not there:
+        start = "web-" if kind == "StatefulSet" else "web-a"
+        there = [workload(kind, 3), *(pod(f"{start}{at}", on, kind) for at, on in enumerate(("w1", "w2", "w2")))]
+    there[-1]["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    return there
+
+
+@pytest.mark.parametrize(("kind", "made"), [("Deployment", ["web-0"]), ("ReplicaSet", ["web-0"]), ("StatefulSet", [])])
+def test_a_pod_that_terminates_is_replaced_at_once_but_by_a_set(ask: Ask, kind: str, made: list[str]) -> None:
+    assert names(ask(with_one_terminating(kind), target=f"{kind.lower()}/web")) == made
+
+
+@pytest.mark.parametrize("edit", [("--drain", "w2"), ("--remove-node", "w2"), ("--taint", "w2=k:NoExecute")])
+@pytest.mark.parametrize(
+    ("kind", "again"),
+    [("Deployment", ["web-1-1"]), ("Job", ["web-a1"]), ("StatefulSet", ["web-1", "web-2"])],
+)
+def test_a_pod_that_terminates_comes_back_only_where_it_was_waited_for(
+    ask: Ask, kind: str, again: list[str], edit: tuple[str, str]
+) -> None:
+    answer = ask(with_one_terminating(kind), edits=(Edit(*edit),))
+    assert names(answer) == again
+    assert not any("not come back" in each for each in answer.warnings)
+
+
 COST = "controller.kubernetes.io/pod-deletion-cost"
 UNREADY = {"phase": "Running", "conditions": [{"type": "Ready", "status": "False"}]}
 READY = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
