@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
+from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -14,7 +15,6 @@ from kubectl_sched.api.component_helpers.taints import (
     EFFECTS,
     NO_EXECUTE,
     cordoned,
-    find_untolerated_taint,
     tolerates,
     uncordoned,
     without_taint,
@@ -283,21 +283,22 @@ def _evict_from(cluster: Cluster, node: str, taint: Taint) -> Iterator[str]:
     """Evict what does not tolerate the taint. Static pods tolerate all, and what tolerates it for a time stays."""
     from kubectl_sched.simulation.drain import comes_back, is_replaced
 
+    def seconds(pod: Pod) -> float:
+        """Of the first toleration alone, as GetMatchingTolerations finds it; no time is none (getMinTolerationTime)."""
+        first = next((each for each in pod.spec.tolerations if tolerates(each, taint)), None)
+        if first is None:
+            return 0
+        return inf if first.toleration_seconds is None else max(0, first.toleration_seconds)
+
     def leaves(pod: Pod) -> bool:
-        if pod.spec.node_name != node or pod.is_static or pod.has_ended:
-            return False
-        return find_untolerated_taint((taint,), pod.spec.tolerations) is not None
+        return pod.spec.node_name == node and not pod.is_static and not pod.has_ended and not seconds(pod)
 
     leaving = [pod for pod in cluster.on(node) if leaves(pod)]
     gone = [pod for pod in leaving if not comes_back(pod) and not is_replaced(pod)]
     if gone:
         are = "1 pod is evicted and does" if len(gone) == 1 else f"{len(gone)} pods are evicted and do"
         yield f"tainting {node}: {are} not come back: {_named(gone)}"
-    for_a_time = [
-        pod
-        for pod in cluster.on(node)
-        if any(each.toleration_seconds is not None and tolerates(each, taint) for each in pod.spec.tolerations)
-    ]
+    for_a_time = [pod for pod in cluster.on(node) if 0 < seconds(pod) < inf]
     if for_a_time:
         they = "1 pod tolerates" if len(for_a_time) == 1 else f"{len(for_a_time)} pods tolerate"
         yield f"tainting {node}: {they} it only for a time: {_named(for_a_time)}"

@@ -283,6 +283,31 @@ def test_a_pod_that_terminates_comes_back_only_where_it_was_waited_for(
     assert not any("not come back" in each for each in answer.warnings)
 
 
+def tolerating(*seconds: int | None) -> list[Json]:
+    base = {"key": "k", "operator": "Exists"}
+    return [base if each is None else {**base, "effect": "NoExecute", "tolerationSeconds": each} for each in seconds]
+
+
+@pytest.mark.parametrize(
+    ("tolerations", "again", "is_for_a_time"),
+    [
+        (tolerating(), ["web-1-1"], False),
+        (tolerating(0), ["web-1-1"], False),
+        (tolerating(-1, 60), ["web-1-1"], False),
+        (tolerating(60, 0), [], True),
+        (tolerating(None, 0), [], False),
+    ],
+)
+def test_the_first_toleration_says_how_long_a_pod_stays_on_a_tainted_node(
+    ask: Ask, tolerations: list[Json], again: list[str], is_for_a_time: bool
+) -> None:
+    there = deployed("w1", "w2")
+    there[-1]["spec"]["tolerations"] = tolerations
+    answer = ask(there, edits=(Edit("--taint", "w2=k:NoExecute"),))
+    assert names(answer) == again
+    assert any("only for a time" in each for each in answer.warnings) == is_for_a_time
+
+
 COST = "controller.kubernetes.io/pod-deletion-cost"
 UNREADY = {"phase": "Running", "conditions": [{"type": "Ready", "status": "False"}]}
 READY = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
