@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from kubectl_sched.api.apimachinery.int64 import parse_int64
 from kubectl_sched.api.apps import CronJob, DaemonSet, Deployment, Job, StatefulSet
 from kubectl_sched.api.pod import Pod
-from kubectl_sched.controllers.daemon_set import target_of
+from kubectl_sched.controllers.daemon_set import stays_on, target_of, with_daemon_tolerations
 from kubectl_sched.controllers.workload_pods import COMPLETION_INDEX, replicas_of
 from kubectl_sched.errors import SchedError
 from kubectl_sched.simulation.queue_simulation import owner_of
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from kubectl_sched.api.apps import IntOrPercent, PodTemplateSpec, RollingUpdate
+    from kubectl_sched.api.core import Node
     from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.controllers.workload_pods import Replicas
     from kubectl_sched.simulation.rollout import Plan, Strategy
@@ -144,10 +145,18 @@ def missing_of(item: KubernetesObject, wanted: Sequence[Pod], present: Sequence[
     return [pod for pod in wanted if _place(item, pod) not in taken]
 
 
-def surplus_of(item: KubernetesObject, wanted: Sequence[Pod], present: Sequence[Pod]) -> list[Pod]:
-    """The present pods that go: on places that are no longer wanted, or those wanted least of too many."""
+def surplus_of(
+    item: KubernetesObject, wanted: Sequence[Pod], present: Sequence[Pod], nodes: Iterable[Node] = ()
+) -> list[Pod]:
+    """The present pods that go: on places that are no longer wanted, or those wanted least of too many.
+
+    On the `nodes` a DaemonSet's pods stay that it would not make there any more.
+    """
     if isinstance(item, StatefulSet | DaemonSet):
         places = {_place(item, pod) for pod in wanted}
+        if isinstance(item, DaemonSet):
+            spec = with_daemon_tolerations(item.spec.template.spec)
+            places.update(node.name for node in nodes if stays_on(spec, node))
         return [pod for pod in present if _place(item, pod) not in places]
     if len(present) <= len(wanted):
         return []

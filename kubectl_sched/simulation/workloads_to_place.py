@@ -115,7 +115,7 @@ class PlacedWorkloads:
         notes: tuple[str, ...] = ()
         wanted = [replicas.pod(index) for index in range(count)]
         if not self._sizing.fill:
-            surplus = surplus_of(replicas.source, wanted, present)
+            surplus = surplus_of(replicas.source, wanted, present, self._cluster.nodes.values())
             notes = self._go_first(replicas, surplus)
             self._making.let_go(surplus)
             present = [pod for pod in present if pod not in surplus]
@@ -137,7 +137,8 @@ class PlacedWorkloads:
         old = [pod for pod in present if pod not in gone]
         workload = self._making.workload(replicas, range(count))
         if isinstance(item, StatefulSet | DaemonSet):
-            surplus = surplus_of(item, workload.pods, old)
+            stays = item.spec.update_strategy.type == "OnDelete"
+            surplus = surplus_of(item, workload.pods, old, self._cluster.nodes.values() if stays else ())
             workload.notes = self._go_first(replicas, surplus)
             old = [pod for pod in old if pod not in surplus]
         workload.old = old

@@ -283,6 +283,27 @@ def test_a_pod_that_terminates_comes_back_only_where_it_was_waited_for(
     assert not any("not come back" in each for each in answer.warnings)
 
 
+@pytest.mark.parametrize(
+    ("edit", "strategy", "goes"),
+    [
+        ("x:NoSchedule", None, False),
+        ("x:NoSchedule", "OnDelete", False),
+        ("x:NoSchedule", "RollingUpdate", True),
+        ("x:NoExecute", None, False),  # evicted by the taint itself
+    ],
+)
+def test_daemon_pods_stay_where_none_is_made_any_more(ask: Ask, edit: str, strategy: str | None, goes: bool) -> None:
+    selector = {"matchLabels": {"app": "web"}}
+    there = [made("DaemonSet", "web", {"selector": selector, "template": template()})]
+    there += [pod("web-a", "w1", "DaemonSet"), pod("web-b", "w2", "DaemonSet")]
+    spec: Json = {"selector": selector, "template": template("b"), "updateStrategy": {"type": strategy}}
+    target: Json = {"target": "ds/web"} if strategy is None else {}
+    answer = ask(
+        there, *([] if target else [made("DaemonSet", "web", spec)]), edits=(Edit("--taint", f"w2={edit}"),), **target
+    )
+    assert any("too many" in each for each in answer.warnings) == goes
+
+
 def tolerating(*seconds: int | None) -> list[Json]:
     base = {"key": "k", "operator": "Exists"}
     return [base if each is None else {**base, "effect": "NoExecute", "tolerationSeconds": each} for each in seconds]
