@@ -83,19 +83,26 @@ def with_namespace_selector(pod: Pod, namespace: Namespace) -> Pod:
 def with_namespace_tolerations(pod: Pod, namespace: Namespace) -> Pod:
     """With the namespace's default tolerations. Raises RefusedError for one that the namespace does not allow."""
     from kubectl_sched.api.component_helpers.pod_qos import pod_qos
-    from kubectl_sched.apiserver.tolerations import are_allowed, merged_tolerations
+    from kubectl_sched.apiserver.tolerations import merged_tolerations
 
-    told = namespace.metadata.annotations
-    more = list(_tolerations(pod, told.default_tolerations))
+    more = list(_tolerations(pod, namespace.metadata.annotations.default_tolerations))
     if pod_qos(pod) != "BestEffort":
         more.append(_UNDER_PRESSURE)
-    tolerations = merged_tolerations((*pod.spec.tolerations, *more)) if more else pod.spec.tolerations
-    if not are_allowed(tolerations, _tolerations(pod, told.tolerations_whitelist)):
+    if more:
+        pod = with_spec(pod, tolerations=merged_tolerations((*pod.spec.tolerations, *more)))
+    check_tolerations(pod, namespace)
+    return pod
+
+
+def check_tolerations(pod: Pod, namespace: Namespace) -> None:
+    """Raises RefusedError for a toleration that the namespace does not allow; asked again once all plugins are done."""
+    from kubectl_sched.apiserver.tolerations import are_allowed
+
+    if not are_allowed(pod.spec.tolerations, _tolerations(pod, namespace.metadata.annotations.tolerations_whitelist)):
         reason = (
             "pod tolerations (possibly merged with namespace default tolerations) conflict with its namespace whitelist"
         )
         raise RefusedError(pod, "", reason)
-    return with_spec(pod, tolerations=tolerations)
 
 
 def _labels(text: str) -> dict[str, str]:

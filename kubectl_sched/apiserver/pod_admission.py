@@ -12,6 +12,7 @@ from msgspec import structs
 from kubectl_sched.api.admission import LimitRange, RuntimeClass
 from kubectl_sched.api.affinity import PodAffinity, Toleration
 from kubectl_sched.api.apimachinery.quantity import parse_resource_list
+from kubectl_sched.api.component_helpers.resource_names import is_extended_resource_name
 from kubectl_sched.api.core import Namespace
 from kubectl_sched.api.meta import LabelSelectorRequirement, with_spec
 from kubectl_sched.api.policy import PriorityClass
@@ -19,6 +20,7 @@ from kubectl_sched.apiserver.limit_ranges import outside_limits, with_limit_defa
 from kubectl_sched.apiserver.namespace_admission import (
     POD_NODE_SELECTOR,
     POD_TOLERATION_RESTRICTION,
+    check_tolerations,
     with_namespace_selector,
     with_namespace_tolerations,
 )
@@ -68,11 +70,15 @@ class Admission(Record, frozen=True, kw_only=True):
         pod = _with_eviction_tolerations(pod)
         if POD_TOLERATION_RESTRICTION in self.plugins:
             pod = with_namespace_tolerations(pod, namespace)
+        if "ExtendedResourceToleration" in self.plugins:
+            pod = _with_extended_resource_tolerations(pod)
         pod = self._with_runtime_class(pod)
         validate(pod, comparison=self.enabled("TaintTolerationComparisonOperators"))
         problem = outside_limits(pod, limits)
         if problem is not None:
             raise RefusedError(pod, "", f"pods is forbidden: {problem}")
+        if POD_TOLERATION_RESTRICTION in self.plugins:
+            check_tolerations(pod, namespace)
         return pod
 
     def defaulted(self, pod: Pod) -> Pod:
@@ -202,3 +208,15 @@ def _with_eviction_tolerations(pod: Pod) -> Pod:
         if not any(each.key in {"", key} and each.effect in {"", "NoExecute"} for each in tolerations)
     )
     return with_spec(pod, tolerations=(*tolerations, *added))
+
+
+def _with_extended_resource_tolerations(pod: Pod) -> Pod:
+    """The ExtendedResourceToleration plugin: nodes with a resource that is requested may be tainted with its name."""
+    spec = pod.spec
+    requested = {name for each in (*spec.containers, *spec.init_containers) for name in each.resources.requests}
+    tolerations = spec.tolerations
+    for name in sorted(filter(is_extended_resource_name, requested)):
+        added = Toleration(key=name, operator="Exists", effect="NoSchedule")
+        if added not in tolerations:
+            tolerations = (*tolerations, added)
+    return with_spec(pod, tolerations=tolerations)

@@ -296,6 +296,32 @@ def test_a_namespaces_node_selector_counts_where_its_plugin_is_seen_to_be_on(
     assert any("namespace team has annotations" in each for each in answer["warnings"]) == (not more)
 
 
+@pytest.mark.parametrize(
+    ("plugins", "resource", "node"),
+    [
+        ("ExtendedResourceToleration", "x.com/gpu", "gpu"),
+        ("ExtendedResourceToleration", "cpu", None),
+        ("PodNodeSelector", "x.com/gpu", None),
+    ],
+)
+def test_pods_tolerate_the_resources_that_they_request_where_that_plugin_is_seen_to_be_on(
+    tmp_path: Path, plugins: str, resource: str, node: str | None
+) -> None:
+    server = {"command": ["kube-apiserver"], "args": [f"--enable-admission-plugins={plugins}"], "name": "s"}
+    running = {**API_SERVER, "spec": {"nodeName": "gpu", "containers": [server]}}
+    tainted = {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": "gpu"},
+        "spec": {"taints": [{"key": "x.com/gpu", "effect": "NoSchedule"}]},
+        "status": {"allocatable": {"cpu": "9", "memory": "9Gi", "pods": "9", "x.com/gpu": "1"}},
+    }
+    cluster = tmp_path / "cluster.json"
+    cluster.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [tainted, running]}))
+    wanted = container(requests={resource: "1"}, limits={resource: "1"})
+    assert nodes_of(asked("-", cluster=str(cluster), stdin=manifest({"containers": [wanted]}))) == {"made": node}
+
+
 @pytest.mark.parametrize(("scope", "deadline", "code"), [
     ("Terminating", 30, 2), ("Terminating", None, 0), ("NotTerminating", 30, 0), ("NotTerminating", None, 2),
 ])  # fmt: skip

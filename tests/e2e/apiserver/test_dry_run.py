@@ -24,6 +24,7 @@ pytestmark = pytest.mark.e2e
 
 Json = dict[str, Any]
 READS = {"get", "list", "watch"}
+PLUGINS = frozenset({"PodNodeSelector", "PodTolerationRestriction", "ExtendedResourceToleration"})
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +38,7 @@ def plane(audit_log: Path) -> Iterator[ControlPlane]:
     policy.write_text("apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: Metadata}]\n")
     flags = (
         *(f"--audit-policy-file={policy}", f"--audit-log-path={audit_log}", "--audit-log-mode=blocking-strict"),
-        "--enable-admission-plugins=PodNodeSelector,PodTolerationRestriction",
+        f"--enable-admission-plugins={','.join(sorted(PLUGINS))}",
     )
     try:
         with ControlPlane(extra_apiserver_flags=flags) as plane:
@@ -183,6 +184,7 @@ SPECS: tuple[Json, ...] = (
     {"tolerations": [{"key": "dedicated", "operator": "Exists"}]},
     {"tolerations": [{"key": "other", "operator": "Exists"}]},
     {"containers": [{"name": "main", "image": "x", "resources": {"requests": {"cpu": "1"}}}]},
+    {"containers": [{"name": "main", "image": "x", "resources": {"limits": {"x.com/gpu": "1", "x.com/card": "1"}}}]},
 )
 
 
@@ -191,8 +193,7 @@ def test_annotations_of_namespaces_do_what_the_server_makes_them_do(plane: Contr
     annotations = ANNOTATIONS[namespace]
     objects = [msgspec.convert({"metadata": {"name": namespace, "annotations": annotations}}, Namespace)]
     features = Features.for_version(KubeVersion.parse("1.36"), {})
-    plugins = frozenset({"PodNodeSelector", "PodTolerationRestriction"})
-    admission = Admission(objects=Objects(objects), enabled=features.enabled, present=frozenset(), plugins=plugins)
+    admission = Admission(objects=Objects(objects), enabled=features.enabled, present=frozenset(), plugins=PLUGINS)
     with Api(plane.port, ADMIN_TOKEN) as api:
         api.create("/api/v1/namespaces", {"metadata": {"name": namespace, "annotations": annotations}})
         for number, spec in enumerate(SPECS):
