@@ -33,7 +33,10 @@ _GRACE_SECONDS = 30
 
 
 def defaulted(pod: Pod, enabled: Callable[[str], bool]) -> Pod:
-    """SetDefaults_Pod, SetDefaults_PodSpec and those of their parts, under the feature gates that are `enabled`."""
+    """SetDefaults_Pod, SetDefaults_PodSpec and those of their parts, under the feature gates that are `enabled`.
+
+    Pod-level resources are dropped where their gate is off (dropDisabledFields).
+    """
     spec = pod.spec
     grace = spec.termination_grace_period_seconds
     with_images = enabled("ImageVolume")
@@ -48,7 +51,7 @@ def defaulted(pod: Pod, enabled: Callable[[str], bool]) -> Pod:
         termination_grace_period_seconds=_GRACE_SECONDS if grace is None else grace,
     )
     pod = structs.replace(pod, spec=spec, status=structs.replace(pod.status, phase="Pending"))
-    return _with_pod_level_defaults(pod) if enabled("PodLevelResources") else pod
+    return _with_pod_level_defaults(pod) if enabled("PodLevelResources") else with_spec(pod, resources=None)
 
 
 def _container(container: Container, *, on_host: bool) -> Container:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from kubectl_sched.api.admission import ResourceQuota
 from kubectl_sched.api.apimachinery.quantity import ZERO, Quantity, parse_quantity, parse_resource_list
 from kubectl_sched.api.component_helpers.container_resources import PodResourcesOptions
-from kubectl_sched.api.component_helpers.pod_requests import pod_limits, pod_requests
+from kubectl_sched.api.component_helpers.pod_requests import is_pod_level_resources_set, pod_limits, pod_requests
 from kubectl_sched.apiserver.refused_manifest import RefusedError
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ class Quotas:
         """Count one more pod. Raises RefusedError in the plugin's words where some quota does not admit it."""
         charged = self._charged(pod)
         usage = _usage(pod) if charged else {}
+        for quota in charged:
+            _check_requests(pod, quota)
         for quota in charged:
             self._check(pod, quota, usage)
         for quota in charged:
@@ -67,17 +69,24 @@ class Quotas:
 
     def _check(self, pod: Pod, quota: ResourceQuota, usage: dict[str, Quantity]) -> None:
         hard, used = _hard(quota), self._used_of(quota)
-        unsaid = sorted(name for name in hard if name in _MUST_BE_SAID and name not in usage)
-        if unsaid:
-            wanted = "; ".join(f"{name} for: {_containers(pod, name)}" for name in unsaid)
-            raise RefusedError(pod, "", f"failed quota: {quota.name}: must specify {wanted}")
-        over = sorted(name for name in hard if name in usage and used[name] + usage[name] > hard[name])
+        more = {name: amount for name, amount in usage.items() if amount != ZERO}
+        over = sorted(name for name in hard if name in more and used[name] + more[name] > hard[name])
         if over:
             told = [
                 f"{what}: {','.join(f'{name}={amounts[name]}' for name in over)}"
                 for what, amounts in (("requested", usage), ("used", used), ("limited", hard))
             ]
             raise RefusedError(pod, "", f"exceeded quota: {quota.name}, {', '.join(told)}")
+
+
+def _check_requests(pod: Pod, quota: ResourceQuota) -> None:
+    """Raises RefusedError where a container does not say what the quota limits, unless the pod as a whole does."""
+    if is_pod_level_resources_set(pod):
+        return
+    lacking = ((name, _containers(pod, name)) for name in sorted(_hard(quota)) if name in _MUST_BE_SAID)
+    wanted = "; ".join(f"{name} for: {containers}" for name, containers in lacking if containers)
+    if wanted:
+        raise RefusedError(pod, "", f"failed quota: {quota.name}: must specify {wanted}")
 
 
 def _hard(quota: ResourceQuota) -> Mapping[str, Quantity]:
