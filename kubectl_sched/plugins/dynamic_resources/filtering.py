@@ -289,18 +289,27 @@ class Filtering:
             if selector is not None and not selector.matches(node.labels, node.name):
                 found.append(claim)
                 continue
-            if self.rules.capacity_errors_fail and _skips_operations(claim) and not _can_skip(node):
+            is_new = claim in state.pending
+            if not is_new and self._wants_operations(claim, node):
                 found.append(claim)
                 continue
-            if claim.status.allocation is None:
+            if claim.status.allocation is None or (is_new and not self.rules.pending_claims_have_nodes):
                 continue
-            if self.blocks_binding(claim) is not None:
+            if not is_new and self.blocks_binding(claim) is not None:
                 found.append(claim)
             if state.node_allocatable is not None:
-                refusal = state.node_allocatable.sharing(pod, claim, node)
+                refusal = state.node_allocatable.sharing(pod, claim, node, is_new=is_new)
                 if refusal is not None:
                     return (), refusal
+        for claim in state.pending:
+            if self._wants_operations(claim, node):
+                text = f"resource claim {claim.key} allocation requires DRAOptionalNodeOperations feature on the node"
+                return (), unresolvable(text)
         return tuple(found), None
+
+    def _wants_operations(self, claim: ResourceClaim, node: NodeInfo) -> bool:
+        """Report whether a device skips operations that the node insists on."""
+        return self.rules.capacity_errors_fail and _skips_operations(claim) and not _can_skip(node)
 
     def _allocate(
         self, state: PreFilterState, extended: ResourceClaim | None, node: NodeInfo
@@ -330,8 +339,9 @@ class Filtering:
             return ()
         found = {one.claim.metadata.uid: [_held(device) for device in one.devices] for one in allocations}
         held = [
-            (claim, found.get(claim.metadata.uid) or _held_before(claim, self.rules.capacity_errors_fail))
+            (claim, found.get(claim.metadata.uid) or _held_before(claim))
             for claim in state.claims.claims
+            if self.rules.capacity_errors_fail or claim.status.allocation is None or claim in state.pending
         ]
         own = state.claims.claims[: state.claims.user_owned]
         names = dict(zip(state.claims.names, own, strict=True))
@@ -351,9 +361,9 @@ def _held(found: AllocatedDevice) -> HeldDevice:
     return HeldDevice(driver=driver, pool=pool, device=device, consumed=found.consumed)
 
 
-def _held_before(claim: ResourceClaim, counts: bool) -> list[HeldDevice]:
+def _held_before(claim: ResourceClaim) -> list[HeldDevice]:
     allocation = claim.status.allocation
-    if not counts or allocation is None:
+    if allocation is None:
         return []
     return [
         HeldDevice(

@@ -53,10 +53,13 @@ class NodeAllocatable(Record, frozen=True, kw_only=True):
     pod_level: bool
     groups_reserve: bool
 
-    def sharing(self, pod: Pod, claim: ResourceClaim, node: NodeInfo) -> Status | None:
-        """Return why this pod may not share a claim that is already allocated."""
+    def sharing(self, pod: Pod, claim: ResourceClaim, node: NodeInfo, *, is_new: bool) -> Status | None:
+        """Return why this pod may not share a claim that is already allocated.
+
+        `is_new` says that another pod of its group got the devices in the present cycle.
+        """
         if self.has_overhead:
-            return self._mapped_device_is_shared(pod, claim)
+            return self._mapped_device_is_shared(pod, claim, is_new)
         consumers = {
             other.metadata.uid
             for other in node.pods
@@ -70,7 +73,7 @@ class NodeAllocatable(Record, frozen=True, kw_only=True):
             return unresolvable(f"node allocatable resource claim {claim.name} is already used by another pod")
         return None
 
-    def _mapped_device_is_shared(self, pod: Pod, claim: ResourceClaim) -> Status | None:
+    def _mapped_device_is_shared(self, pod: Pod, claim: ResourceClaim, is_new: bool) -> Status | None:
         allocation = claim.status.allocation
         devices = (
             self._device(HeldDevice(driver=one.driver, pool=one.pool, device=one.device, consumed=None), None)
@@ -80,8 +83,8 @@ class NodeAllocatable(Record, frozen=True, kw_only=True):
             device is not None and any(one.mapping is not None for one in device.node_allocatable_resources.values())
             for device in devices
         )
-        reserved = claim.status.reserved_for
-        if not mapped or not reserved or is_reserved_for(pod, claim, groups_reserve=self.groups_reserve):
+        is_anothers = claim.status.reserved_for and not is_reserved_for(pod, claim, groups_reserve=self.groups_reserve)
+        if not mapped or not (is_new or is_anothers):
             return None
         return unresolvable(
             f"node allocatable resource claim {claim.name} has a mapped device and cannot be shared across pods"
