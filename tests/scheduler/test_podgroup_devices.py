@@ -9,7 +9,7 @@ import pytest
 
 from kubectl_sched.api.resource import DeviceClass, ResourceClaim, ResourceSlice
 from tests.plugins.clusters import node, pod
-from tests.scheduler.test_schedule_one_podgroup import SMALL, group, nodes_of, run
+from tests.scheduler.test_schedule_one_podgroup import MINORS, SMALL, group, nodes_of, run
 
 if TYPE_CHECKING:
     from kubectl_sched.api.meta import KubernetesObject
@@ -60,6 +60,12 @@ def test_the_device_of_a_pending_claim_that_takes_of_the_node_is_not_shared_sinc
     assert (result.members[1].message or "").startswith(
         "0/1 nodes are available: 1 node allocatable resource claim shared has a mapped device and cannot be shared"
     )
+
+
+@pytest.mark.parametrize("minor", MINORS)
+def test_operations_are_skipped_only_where_the_allocator_knows_of_it(minor: str) -> None:
+    objects = [node("a1", allocatable=SMALL), *sharing("1", {}, skipNodeOperations=["*"])]
+    assert nodes_of(run(minor, group(), *objects)) == {"m0": "a1", "m1": "a1"}
 
 
 def test_a_node_that_cannot_skip_operations_is_named_with_the_pending_claim() -> None:

@@ -45,6 +45,7 @@ def _result(
     published = device.device
     has_conditions = BINDING_CONDITIONS in allocator.features
     shared = CONSUMABLE_CAPACITY in allocator.features and published.allow_multiple_allocations
+    skips = allocator.channel.knows_skipped_operations
     consumed = allocated.consumed
     return DeviceRequestAllocationResult(
         request=request.full_name,
@@ -57,7 +58,7 @@ def _result(
         binding_failure_conditions=published.binding_failure_conditions if has_conditions else (),
         share_id=_share_id(allocation, place) if shared else None,
         consumed_capacity={name: str(amount) for name, amount in consumed.items()} if consumed else None,
-        skip_node_operations=device.slice.published.spec.skip_node_operations,
+        skip_node_operations=device.slice.published.spec.skip_node_operations if skips else (),
     )
 
 
