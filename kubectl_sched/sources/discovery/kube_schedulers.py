@@ -68,7 +68,7 @@ class FoundScheduler(Record, frozen=True, kw_only=True):
         profiles = document.get("profiles") if document is not None else None
         names = [
             str(profile.get("schedulerName") or DEFAULT_SCHEDULER_NAME)
-            for profile in profiles or ()
+            for profile in (profiles if isinstance(profiles, list) else ())
             if isinstance(profile, dict)
         ]
         return tuple(dict.fromkeys(names)) or (DEFAULT_SCHEDULER_NAME,)
@@ -152,7 +152,8 @@ def _version(image: str) -> KubeVersion | None:
 
 
 def _lease_key(given: Mapping[str, str], document: Mapping[str, Any]) -> str | None:
-    election = document.get("leaderElection") or {}
+    written = document.get("leaderElection")
+    election = written if isinstance(written, dict) else {}
     elects = given.get("leader-elect", election.get("leaderElect", True))
     if str(elects).lower() in {"false", "f", "0"}:
         return None

@@ -204,6 +204,18 @@ def test_of_its_config_map_the_first_document_counts(read_text: Callable[..., Du
     assert [profile["schedulerName"] for profile in found["profiles"]] == ["mine"]
 
 
+@pytest.mark.parametrize("wrong", ["profiles: 5", "profiles: true", "leaderElection: x", "leaderElection: [1]"])
+def test_a_config_map_of_wrong_types_keeps_its_scheduler_from_starting(
+    read_text: Callable[..., Dump], wrong: str
+) -> None:
+    text = f"apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n{wrong}\n"
+    config_map = {**obj("ConfigMap", "config", "kube-system"), "data": {"config.yaml": text}}
+    volumes = [{"name": "config", "configMap": {"name": "config"}}]
+    dump = read_text(listing(NODE, kube_scheduler("--config=/etc/config.yaml", volumes=volumes), config_map))
+    (problem,) = scheduler("kube-scheduler", report(dump))["problems"]
+    assert "it cannot start: kube-scheduler refuses this configuration" in problem
+
+
 def test_it_is_not_taken_for_the_default_scheduler_where_there_is_another(read_text: Callable[..., Dump]) -> None:
     dump = read_text(listing(NODE, kube_scheduler(), second("--config=/etc/s.yaml"), asking("default-scheduler")))
     schedulers = ClusterSchedulers(dump, Replay())
