@@ -10,10 +10,12 @@ import numpy as np
 from msgspec import field
 from msgspec.structs import replace
 
+from kubectl_sched.errors import SchedError
+from kubectl_sched.framework.cycle_state import PluginError
 from kubectl_sched.framework.evidence import Evidence
 from kubectl_sched.framework.fit_error import fit_error
 from kubectl_sched.framework.interface import FilterPlugin, PreFilterPlugin, ScorePlugin
-from kubectl_sched.framework.plugin_error_boundary import EXPECTED, error_of, is_unknown, unknown
+from kubectl_sched.framework.plugin_error_boundary import error_of, is_unknown, unknown
 from kubectl_sched.framework.status import SUCCESS
 from kubectl_sched.record import CachingRecord, Record
 from kubectl_sched.scheduler.num_feasible_nodes import num_feasible_nodes_to_find
@@ -307,8 +309,10 @@ class ScheduleResult(CachingRecord, frozen=True, kw_only=True):
     def _explained(self, plugin: str, explain: Callable[[], tuple[Evidence, ...]]) -> tuple[Evidence, ...]:
         try:
             return explain()
-        except EXPECTED:
+        except SchedError:
             raise
+        except PluginError:
+            return ()  # the error is the verdict itself
         except Exception as failure:  # noqa: BLE001 - a bug costs this evidence alone
             error = error_of(unknown(plugin, failure))
             self.failed_evidence.add(plugin)

@@ -145,6 +145,17 @@ def test_a_score_without_its_pre_score_fails_the_cycle() -> None:
     )
 
 
+@pytest.mark.parametrize("plugin", ["PodTopologySpread", "InterPodAffinity", "NodeResourcesFit", "NodePorts"])
+def test_a_filter_without_its_pre_filter_fails_the_cycle_and_has_no_evidence(plugin: str) -> None:
+    config = profile(preFilter={"disabled": [{"name": plugin}]})
+    result = explain(pod(), node("w1"), config=config)
+    assert result.outcome is Outcome.ERROR
+    assert (result.error or "").startswith(f'running "{plugin}" filter plugin: ')
+    assert [(status.plugin, status.code) for status in result.rejections(0)] == [(plugin, Code.ERROR)]
+    assert result.filter_evidence(plugin, 0) == ()
+    assert not result.has_met_a_bug
+
+
 def test_with_one_feasible_node_kube_scheduler_never_gets_to_a_failing_score() -> None:
     config = profile(preScore={"disabled": [{"name": "*"}]})
     result = explained(pod(), node("w1"), config=config)
