@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from kubectl_sched.api import affinity, storage
 from kubectl_sched.api.core import ConfigMap
 from kubectl_sched.config.config_map import configuration_keys
+from kubectl_sched.config.strict import StrictReader, WrongType
 from kubectl_sched.errors import SchedError
 from kubectl_sched.sources.discovery.cluster_autoscalers import readable_groups, status_text
 from kubectl_sched.sources.discovery.scheduler_configurations import parsed
@@ -110,10 +111,10 @@ def _group_part(new: Pseudonyms, part: str) -> str:
 def _configuration_text(new: Pseudonyms, text: str) -> str:
     """A configuration as JSON under pseudonyms; one that cannot be read is gone."""
     try:
-        document = parsed(text, "a configuration")
-    except SchedError:
+        document = _configuration(new, dict(parsed(text, "a configuration")))
+    except (SchedError, WrongType):
         return ""
-    return msgspec.json.encode(_configuration(new, dict(document)), order="deterministic").decode()
+    return msgspec.json.encode(document, order="deterministic").decode()
 
 
 def _configuration(new: Pseudonyms, document: dict[str, Any]) -> dict[str, Any]:
@@ -154,7 +155,7 @@ def _plugin_config(new: Pseudonyms, config: Any) -> Any:
         ("defaultConstraints", tuple[affinity.TopologySpreadConstraint, ...]),
     ):
         if arguments.get(key):
-            changed[key] = msgspec.to_builtins(_inside(new, msgspec.convert(arguments[key], kind)))
+            changed[key] = msgspec.to_builtins(_inside(new, StrictReader().read(arguments[key], kind)))
     return {**config, "args": changed}
 
 

@@ -77,6 +77,6 @@ def _profile(profile: Any) -> Any:
 
 
 def _plugin_config(config: Any) -> Any:
-    if not isinstance(config, dict) or config.get("name") in REGISTRY:
+    if not isinstance(config, dict) or str(config.get("name")) in REGISTRY:
         return config
     return {key: value for key, value in config.items() if key != "args"}

@@ -348,6 +348,26 @@ def test_no_name_is_left(read_text: Callable[..., Dump]) -> None:
     assert b":1.2" in data
 
 
+@pytest.mark.parametrize(
+    ("argument", "is_kept"), [("{key: acme, operator: Exists, values: null}", True), ("acme", False)]
+)
+def test_of_a_configuration_arguments_are_read_as_kube_scheduler_reads_them(
+    argument: str, is_kept: bool, read_text: Callable[..., Dump]
+) -> None:
+    required = (
+        f"requiredDuringSchedulingIgnoredDuringExecution: {{nodeSelectorTerms: [{{matchExpressions: [{argument}]}}]}}"
+    )
+    text = f"""\
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles: [{{pluginConfig: [{{name: [1]}}, {{name: NodeAffinity, args: {{addedAffinity: {{{required}}}}}}}]}}]
+"""
+    configured = {**obj("ConfigMap", "config", "kube-system"), "data": {"config.yaml": text}}
+    data = encoded(anonymized(read_text(listing(NODE, configured))), lambda _: "")
+    assert b"acme" not in data
+    assert (b"Exists" in data) is is_kept
+
+
 TEXTS = st.lists(st.from_regex(r"[a-z0-9]([-a-z0-9.]{0,12}[a-z0-9])?", fullmatch=True), min_size=2, max_size=8)
 
 
