@@ -245,6 +245,18 @@ async def test_undo_and_redo() -> None:
 
 
 @on_screen
+async def test_undo_names_all_that_one_entry_changed() -> None:
+    async with opened(explorer(API)) as screen:
+        await screen.press("w")
+        await screen.enter("cordon gpu-1")
+        await screen.enter("cordon gpu-2 gpu-3")
+        await screen.press("escape", "u")
+        assert "undone: cordon gpu-2; cordon gpu-3" in screen.lines
+        await screen.press("u")
+        assert "undone: cordon gpu-1" in screen.lines
+
+
+@on_screen
 async def test_undo_behind_a_change_that_is_still_replayed_takes_that_one_back() -> None:
     async with opened(explorer(API)) as screen:
         may_go_on = threading.Event()

@@ -13,7 +13,7 @@ from textual.widgets import Static
 from kubectl_sched.errors import SchedError
 from kubectl_sched.tui import explorer_state
 from kubectl_sched.tui.decision import context_of
-from kubectl_sched.tui.edits import EditNodes, TakeUp
+from kubectl_sched.tui.edits import EditNodes, TakeUp, texts
 from kubectl_sched.tui.entry_completion import words_of
 from kubectl_sched.tui.keys import EXPLORER, WHAT_IF
 from kubectl_sched.tui.lines.what_if_lines import suggestion_lines
@@ -193,9 +193,9 @@ class DecisionScreen(Screen[None]):
         """Take the last change back, once it has been made."""
         async with self._replaying:
             if self.view.past:
-                self.show(
-                    explorer_state.undone(self.view), f"undone: {'; '.join(e.text for e in self.view.edits[-1:])}"
-                )
+                before = explorer_state.undone(self.view)
+                told = "; ".join(texts(self.view.edits[len(before.edits) :]))
+                self.show(before, f"undone: {told}")
             else:
                 self.show(self.view, "there is nothing to undo")
 
