@@ -205,6 +205,15 @@ async def test_weights_say_where_the_winner_changes_and_one_can_be_tried() -> No
 
 
 @on_screen
+async def test_weights_are_shown_while_a_filter_lists_no_node() -> None:
+    async with opened(explorer(API)) as screen:
+        await screen.press("slash")
+        await screen.type("nothing-of-that-name")
+        await screen.press("enter", "p")
+        assert "general-3 wins: what would change it" in screen.text
+
+
+@on_screen
 async def test_an_edit_replays_at_once_and_marks_what_changed() -> None:
     async with opened(explorer(WEB)) as screen:
         await screen.press("w")

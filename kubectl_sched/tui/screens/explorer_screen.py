@@ -231,10 +231,12 @@ class ExplorerScreen(DecisionScreen):
 
     def action_weights(self) -> None:
         """Show the weights at which another node would win; one of them may be tried."""
-        if self.row is None or not len(self.view.result.totals):
+        result = self.view.result
+        if not len(result.totals):
             self.show(self.view, "no node is feasible, so no weight decides anything")
             return
-        self.app.push_screen(WeightsScreen(self.view.result, self.row, self.engine), self._try)
+        row = result.nodes.row_of[result.best[0]] if self.row is None else self.row
+        self.app.push_screen(WeightsScreen(result, row, self.engine), self._try)
 
     def _try(self, weight: Weigh | None) -> None:
         if weight is not None:
