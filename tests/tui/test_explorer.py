@@ -228,6 +228,15 @@ async def test_an_edit_replays_at_once_and_marks_what_changed() -> None:
 
 
 @on_screen
+async def test_the_details_have_their_whole_width_again_once_the_pane_is_left() -> None:
+    async with opened(explorer(API)) as screen:
+        await screen.press("w")
+        await screen.enter("cordon gpu-*")
+        await screen.press("escape")
+        assert "general-3 leads general-1 by 109 points:" in screen.lines
+
+
+@on_screen
 async def test_points_that_moved_are_marked() -> None:
     async with opened(explorer(API)) as screen:
         await screen.press("w")
