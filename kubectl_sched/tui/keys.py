@@ -52,6 +52,12 @@ _MOVING = (
     Key("g G", "", "to the first and to the last line"),
     Key("PgUp PgDn", "", "a screen up and down"),
 )
+_MARKS = (
+    Key("★", "", "the best node, or one of those tied"),
+    Key("✓", "", "a node that the pod fits"),
+    Key("✗", "", "a node that a plugin keeps out"),
+    Key("•", "", "marked for a comparison"),
+)
 _HELP_AND_QUIT = (Key("?", "help"), Key("q", "quit"))
 NODE = (
     Key("esc", "back", "to the list"),
@@ -115,21 +121,15 @@ def help_lines(forms: Sequence[str], width: int, here: Sequence[Key]) -> list[Li
     if any(key.help for key in here):
         lines += (line("Keys of this list", Tone.STRONG), *_told(here, width), BLANK)
     lines += (line("Keys of the explorer" if lines else "Keys", Tone.STRONG), *_told((*EXPLORER, *_MOVING), width))
-    lines += (BLANK, line("Marks", Tone.STRONG))
-    for mark, told in (
-        ("★", "the best node, or one of those tied"),
-        ("✓", "a node that the pod fits"),
-        ("✗", "a node that a plugin keeps out"),
-        ("•", "marked for a comparison"),
-    ):
-        lines.append((Span(f"  {mark:<11} ", Tone.STRONG), Span(told)))
-    lines += (BLANK, line("What-if entries (NODE is a name, a pattern or a selector in parentheses)", Tone.STRONG))
-    return [*lines, *(line(f"  {form}") for form in forms)]
+    lines += (BLANK, line("Marks", Tone.STRONG), *_told(_MARKS, width))
+    entries = "What-if entries (NODE is a name, a pattern or a selector in parentheses)"
+    lines += (BLANK, *wrapped(entries, width, Tone.STRONG))
+    return [*lines, *(part for form in forms for part in wrapped(form, width, indent="  "))]
 
 
 def _told(keys: Sequence[Key], width: int) -> Iterator[Line]:
     """Yield each key with its sentence."""
     for key in keys:
-        first, *more = wrapped(key.help, max(width - 14, 20))
+        first, *more = wrapped(key.help, max(width - 14, 6))
         yield (Span(f"  {padded(key.key, 11)} ", Tone.STRONG), *first)
         yield from ((Span(" " * 14), *rest) for rest in more)

@@ -18,7 +18,7 @@ from kubectl_sched.errors import SchedError
 from kubectl_sched.queries.explanation import Explanation
 from kubectl_sched.tui import explorer_state
 from kubectl_sched.tui.export import Shown, export, exported, format_of
-from kubectl_sched.tui.keys import EXPLORER
+from kubectl_sched.tui.keys import EXPLORER, TRIAGE, help_lines
 from kubectl_sched.tui.lines.line import bar, bar_to_the_left, padded, plain, wrapped
 from kubectl_sched.tui.lines.node_columns import NodeLines, columns, heading
 from kubectl_sched.tui.lines.node_lines import findings
@@ -224,6 +224,12 @@ def test_an_ending_chooses_the_format() -> None:
 def test_a_file_that_cannot_be_written_is_told_in_a_sentence(path: str, told: str, tmp_path: Path) -> None:
     with pytest.raises(SchedError, match=told):
         export(shown(explorer_state.opened(decision(API).explanation)), "name", f"{tmp_path}/{path}" if path else path)
+
+
+@given(WIDTHS)
+def test_no_line_of_the_help_is_wider_than_the_screen(width: int) -> None:
+    for keys in (EXPLORER, TRIAGE):
+        assert all(cell_len(plain(line)) <= width for line in help_lines(list(FORMS.values()), width, keys))
 
 
 def test_the_documentation_names_every_key_and_every_entry() -> None:
