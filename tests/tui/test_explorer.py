@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from kubectl_sched.tui.decision import Decision
 from kubectl_sched.tui.screens.explorer_layout import KEYS
 from tests.tui.driving import SSH, WIDE, explorer, on_screen, opened
 
@@ -332,6 +333,35 @@ async def test_a_suggestion_is_shown_and_applied_by_one_key() -> None:
         assert screen.view.result.best == ("gpu-1",)
         await screen.press("a")
         assert "there is no suggestion to apply" in screen.text
+
+
+@on_screen
+async def test_a_suggestion_is_applied_once_however_often_the_key_is_pressed() -> None:
+    async with opened(explorer(WEB)) as screen:
+        may_go_on = threading.Event()
+        screen.explorer.run_worker(screen.explorer.engine.run(may_go_on.wait))
+        await screen.pilot.press("a", "a", "a")
+        may_go_on.set()
+        await screen.settle()
+        assert len(screen.view.edits) == 1
+
+
+def test_nothing_is_suggested_while_suggestions_for_a_change_are_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+    @on_screen
+    async def driven() -> None:
+        async with opened(explorer(WEB)) as screen:
+            assert screen.explorer.suggestions
+            meanwhile = []
+
+            def search(*_: object) -> tuple[()]:
+                meanwhile.append(screen.explorer.suggestions)
+                return ()
+
+            monkeypatch.setattr(Decision, "suggestions", search)
+            await screen.press("x")
+            assert meanwhile == [()]
+
+    driven()
 
 
 @on_screen

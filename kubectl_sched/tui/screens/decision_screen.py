@@ -88,6 +88,7 @@ class DecisionScreen(Screen[None]):
         if is_other:
             self.listing = Listing(view.result, view.base.result)
             self.stages = stages(view.explanation)
+            self.suggestions = ()
             self.suggest()
         self.draw(row=row)
 
@@ -154,6 +155,7 @@ class DecisionScreen(Screen[None]):
             self.show(self.view, "there is no suggestion to apply")
             return
         suggestion = self.suggestions[self.chosen_suggestion % len(self.suggestions)]
+        self.suggestions = ()  # none is made twice, nor one that was tried without this change
         self.edit(tuple(TakeUp(change=change) for change in suggestion.changes))
 
     def action_copy(self) -> None:
