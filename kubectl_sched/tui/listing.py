@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -106,12 +106,13 @@ class Listing:
 
     @cached_property
     def haystacks(self) -> list[str]:
-        """The text of each node that the filter searches: its name and its reasons, in small letters."""
-        names = [name.lower() for name in self.result.nodes.names]
-        if self.result.verdict is None:
+        """The text of each node that the filter searches: its name and all its reasons, in small letters."""
+        result, names = self.result, [name.lower() for name in self.result.nodes.names]
+        if result.verdict is None:
             return names
-        said = [said_of(status).lower() for status in self.result.verdict.values]
-        return [f"{name} {said[code]}" for name, code in zip(names, self.result.verdict.codes.tolist(), strict=True)]
+        said = cache(lambda *statuses: " ".join(map(said_of, statuses)).lower())
+        verdicts = enumerate(result.verdict)
+        return [f"{names[row]} {said(verdict, *result.rejections(row))}" for row, verdict in verdicts]
 
     def free(self, resource: str) -> Integers:
         """int64[n]: what is left of a resource, in the scheduler's units."""

@@ -93,6 +93,15 @@ async def test_the_filter_knows_reasons_labels_and_several_words(text: str, node
 
 
 @on_screen
+async def test_the_filter_knows_every_reason_that_is_shown() -> None:
+    async with opened(explorer(WEB), (240, 40)) as screen:
+        await screen.press("slash")
+        await screen.type("insufficient")
+        assert "selector; Fit: Insuffic" in screen.line_with("✗ general-1")
+        assert sorted(screen.listed) == BY_NAME
+
+
+@on_screen
 async def test_letters_typed_ahead_of_the_filter_reach_it() -> None:
     from textual import events
 
