@@ -49,7 +49,7 @@ def parse(entry: str, context: Context) -> tuple[Edit, ...]:
     """The edits that an entry asks for. Raises SchedError that says how to write it."""
     words = entry.split()
     if words[:1] == ["kubectl"]:
-        words = words[1:]
+        words = [word for word in words[1:] if word != "--overwrite"]  # an edit overwrites anyway
     verb, rest = (words[0].lower(), words[1:]) if words else ("", [])
     if verb not in FORMS:
         raise SchedError(f"{'start with one of' if not verb else f'{verb} is none of'} {', '.join(FORMS)}")

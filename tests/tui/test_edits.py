@@ -22,6 +22,7 @@ from kubectl_sched.render.data.explanation_data import explanation_data
 from kubectl_sched.render.headline import decision as decision_sentence
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.scheduler.scheduler import Scheduler
+from kubectl_sched.shell_commands import label_node
 from kubectl_sched.snapshot import build
 from kubectl_sched.sources.dump.reader import read
 from kubectl_sched.tui import explorer_state
@@ -61,6 +62,7 @@ CONTEXT = Context(
         ("kubectl label pods web-0 env=prod", ["label pod env=prod"]),
         ("label node pool=gpu", ["label node w1 pool=gpu"]),
         ("kubectl label nodes w2 pool=gpu zone-", ["label node w2 pool=gpu", "label node w2 zone-"]),
+        (str(label_node("w2", "pool", "gpu", overwrite=True)), ["label node w2 pool=gpu"]),
         ("select pool=gpu", ["select pool=gpu"]),
         ("taint dedicated=db:NoSchedule", ["taint w1 dedicated=db:NoSchedule"]),
         ("kubectl taint nodes w2 dedicated-", ["taint w2 dedicated-"]),
