@@ -254,7 +254,8 @@ def _taint(cluster: Cluster, value: str) -> Iterator[str]:
     where, change = _node_and_change(value, "--taint", _TAINT_FORM)
     for node in cluster.matching(where, "--taint"):
         if change.endswith("-"):
-            key, _, effect = change[:-1].partition(":")
+            pair, _, effect = change[:-1].partition(":")
+            key = pair.partition("=")[0]  # kubectl takes a value and does not look at it (parseTaints)
             taints = tuple(each for each in node.spec.taints if each.key != key or effect not in {"", each.effect})
             if taints == node.spec.taints:
                 raise SchedError(f"--taint {value}: {node.name} has no taint {change[:-1]}")

@@ -140,6 +140,7 @@ def test_a_drain_moves_pods_of_controllers_alone() -> None:
         (["--add-nodes", "2=w1"], 11),
         (["--taint", "(zone=a)=x:NoSchedule"], 3),
         (["--taint", "w1=x:NoSchedule", "--taint", "w1=x-"], 5),
+        (["--taint", "w1=x=y:NoSchedule", "--taint", "w1=x=y:NoSchedule-"], 5),
     ],
 )
 def test_edits_change_how_many_more_fit(edits: list[str], placed: int) -> None:
