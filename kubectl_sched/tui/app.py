@@ -63,6 +63,7 @@ class Explorer(App[None]):
     TITLE = "kubectl sched"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+c", "leave", "Quit", priority=True)]
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (130, "-wide")]  # noqa: RUF012 - as Textual declares it
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (20, "-tall")]  # noqa: RUF012 - as Textual declares it
 
     def __init__(self, about: Exploration) -> None:
         colorless = "NO_COLOR" in os.environ

@@ -545,6 +545,18 @@ async def test_a_cluster_without_nodes_is_shown_as_one(tmp_path: Path) -> None:
         assert screen.listed == []
 
 
+@pytest.mark.parametrize("size", [(40, 10), (60, 16), (80, 19), (160, 9)])
+@on_screen
+async def test_the_list_and_the_entry_are_seen_on_a_few_lines(size: tuple[int, int]) -> None:
+    async with opened(explorer(API), size) as screen:
+        assert screen.line_with("★ general-3")
+        await screen.press("w")
+        await screen.type("cordon gpu-*")
+        assert screen.line_with("cordon gpu-*")
+        await screen.press("enter")
+        assert screen.line_with("3 nodes no longer fit")
+
+
 @pytest.mark.parametrize("size", [(20, 5), (300, 90)])
 @on_screen
 async def test_no_key_breaks_a_terminal_however_small_or_large(size: tuple[int, int]) -> None:

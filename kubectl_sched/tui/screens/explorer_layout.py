@@ -14,9 +14,14 @@ ExplorerScreen #details { height: 1fr; }
 ExplorerScreen #suggestion { height: auto; max-height: 3; }
 ExplorerScreen #filter { border: none; height: 1; padding: 0; }
 ExplorerScreen.what-if.-narrow #side { display: none; }
+ExplorerScreen.-short.-narrow #side { display: none; }
+ExplorerScreen.-short.what-if PipelineBar { display: none; }
+ExplorerScreen.-short.what-if #status { display: none; }
+ExplorerScreen.-short.what-if #main { display: none; }
+ExplorerScreen.-short.what-if WhatIfPane { height: 1fr; }
 ExplorerScreen.-wide #main { layout: horizontal; }
 ExplorerScreen.-wide #nodes { width: 3fr; }
-ExplorerScreen.-wide #side { width: 2fr; height: 1fr; padding-left: 1; }
+ExplorerScreen.-wide #side { width: 2fr; height: 1fr; min-height: 0; padding-left: 1; }
 ExplorerScreen.-wide #side { border-top: none; border-left: solid $primary; }
 """
 
