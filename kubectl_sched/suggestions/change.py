@@ -222,7 +222,7 @@ class Suggestion(Record, frozen=True, kw_only=True):
         if len(self.changes) > 1:
             number = _NUMBERS.get(len(self.changes), str(len(self.changes)))
             alone = (
-                f"These {number} together do, too: "
+                f"These {number} together help: "
                 if self.is_outdone
                 else (f"No change of one thing helps; these {number} together do: ")
             )
