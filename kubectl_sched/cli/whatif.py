@@ -167,7 +167,8 @@ def _make_room(
         profile=scheduler.profile,
         replay=scheduler.replay,
     )
-    sys.exit(show_plan(make_room(question, dump), Display(output=display.output.value, color=display.color.value)))
+    shown = Display(output=display.output.value, color=display.color.value, notes=display.notes)
+    sys.exit(show_plan(make_room(question, dump), shown))
 
 
 def _server(connection: ConnectionOptions) -> DryRun:

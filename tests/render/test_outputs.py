@@ -52,6 +52,15 @@ def test_whole_tables_of_several_pods_stand_apart_and_share_their_notes() -> Non
     assert "2 pods, each on its own against the same state: 1 would land." in lines
 
 
+@pytest.mark.parametrize(
+    "command", ["explain web-0", "explain pods --pending", "triage", "whatif --drain gpu-1", "whatif --make-room web-0"]
+)
+def test_all_notes_are_shown_that_are_asked_for(command: str) -> None:
+    printed = program.run(*command.split(), "--notes", "--from", DEMO).stdout
+    assert printed.count("\nnote: ") > 1
+    assert "more: --notes" not in printed
+
+
 def test_one_node_of_several_pods_is_a_page_each() -> None:
     lines = run("pods", LANDS, STUCK, "--node", "gpu-1").stdout.splitlines()
     starts = [index for index, line in enumerate(lines) if " on gpu-1: " in line]
