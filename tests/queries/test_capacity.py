@@ -130,7 +130,8 @@ def test_a_shape_has_a_name_or_is_its_own(text: str, name: str, asked: dict[str,
 
 
 @pytest.mark.parametrize(
-    "text", ["", "cpu", "cpu=", "=4", "a=b=c=d", "cpu=1,", "cpu=1,cpu=2", "cpu=-1", "c pu=1", "x="]
+    "text",
+    ["", "cpu", "cpu=", "=4", "a=b=c=d", "cpu=1,", "cpu=1,cpu=2", "cpu=-1", "c pu=1", "x=", "cpu=1,gpu=2", "pods=1"],
 )
 def test_a_shape_that_is_none_is_refused(text: str) -> None:
     with pytest.raises(SchedError, match="--shape"):
