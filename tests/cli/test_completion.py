@@ -26,6 +26,7 @@ DEMO = ("--from", "fixtures/demo")
 GPUS = ["gpu-1", "gpu-2", "gpu-3"]
 PENDING = ["web-0", "api-5d9c7b8f6d-m7c5t", "batch-1", "batch-2", "batch-3"]
 
+EKS = "arn:aws:eks:eu-central-1:123456789012:cluster/prod"
 SECRET = "s3cr3t-bearer"  # noqa: S105 - of nobody
 KUBECONFIG = {
     "current-context": "prod",
@@ -36,6 +37,7 @@ KUBECONFIG = {
     "clusters": [
         {"name": "c-prod", "cluster": {"server": "http://127.0.0.1:9"}},
         {"name": "c-stage", "cluster": {"server": "http://127.0.0.1:9"}},
+        {"name": EKS, "cluster": {"server": "http://127.0.0.1:9"}},
     ],
     "users": [{"name": "admin", "user": {"token": SECRET}}],
 }
@@ -79,6 +81,7 @@ def values(*words: str) -> list[str]:
         (("explain", "--context", ""), ["prod", "stage"]),
         (("--context", "st"), ["stage"]),
         (("explain", "--cluster", "c-p"), ["c-prod"]),
+        (("explain", "--cluster", "arn", ":", "aws", ":", "e"), [EKS]),
         (("explain", "--user", ""), ["admin"]),
         (("explain", "--config", "fixtures/profiles/bin-packing.yaml", "--profile", ""), ["default-scheduler"]),
         (("explain", *DEMO, "--profile", ""), ["default-scheduler"]),
@@ -216,6 +219,9 @@ def in_bash(words: Sequence[str]) -> list[str]:
         (["whatif", *DEMO, "--add-nodes", "3", "=", "gp"], GPUS),
         (["whatif", *DEMO, "--taint", "gpu-1"], ["compopt -o nospace", "gpu-1="]),
         (["explain", "--from", ""], ["compopt -o default"]),
+        (["explain", "--cluster", "ar"], [EKS]),
+        (["explain", "--cluster", "arn", ":", "aws", ":", "e"], [EKS.removeprefix("arn:aws:")]),
+        (["explain", "--cluster", "=", "arn", ":"], [EKS.removeprefix("arn:")]),
     ],
     ids=" ".join,
 )

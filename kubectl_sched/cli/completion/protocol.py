@@ -27,6 +27,7 @@ NO_SPACE: Final = 2
 NO_FILES: Final = 4
 """ShellCompDirectiveNoFileComp."""
 
+_WORD_BREAKS: Final = ("=", ":")
 _GO_ON: Final = ("=", "/")
 
 
@@ -74,15 +75,15 @@ def completions(words: Sequence[str]) -> Completions:
 
 
 def _joined(words: Iterable[str]) -> list[str]:
-    """The words as they were written: bash hands on `--from=x` and `w1=a` as three words each."""
+    """The words as they were written: bash hands on `--from=x`, `w1=a` and `arn:aws` as three words each."""
     joined: list[str] = []
     goes_on = False
     for word in words:
-        if joined and (goes_on or word == "="):
+        if joined and (goes_on or word in _WORD_BREAKS):
             joined[-1] += word
         else:
             joined.append(word)
-        goes_on = word == "="
+        goes_on = word in _WORD_BREAKS
     return joined
 
 
