@@ -545,6 +545,15 @@ async def test_a_cluster_without_nodes_is_shown_as_one(tmp_path: Path) -> None:
         assert screen.listed == []
 
 
+@on_screen
+async def test_what_is_wider_than_the_screen_is_cut_with_dots() -> None:
+    async with opened(explorer(API), (40, 24)) as screen:
+        await screen.press("c")
+        assert screen.line_with("PodTopologySpread ").endswith("…")
+        await screen.press("escape", "enter")
+        assert screen.line_with("PodTopologySpread ").endswith("…")
+
+
 @pytest.mark.parametrize("size", [(40, 10), (60, 16), (80, 19), (160, 9)])
 @on_screen
 async def test_the_list_and_the_entry_are_seen_on_a_few_lines(size: tuple[int, int]) -> None:

@@ -9,7 +9,7 @@ from rich.cells import cell_len, set_cell_size
 
 from kubectl_sched.render.safe_text import safe, shortened
 
-_DOTS = "…"
+DOTS = "…"
 _BREAKS = "/:,-="
 
 
@@ -62,7 +62,7 @@ def padded(text: str, width: int, *, right: bool = False) -> str:
     """The text in exactly so many cells: cut with dots at its end, or filled with blanks."""
     length = cell_len(text)
     if length > width:
-        return set_cell_size(text, max(width - 1, 0)) + _DOTS if width > 0 else ""
+        return set_cell_size(text, max(width - 1, 0)) + DOTS if width > 0 else ""
     blanks = " " * (width - length)
     return blanks + text if right else text + blanks
 

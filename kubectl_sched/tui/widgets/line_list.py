@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, ClassVar
 
+from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual.binding import Binding, BindingType
@@ -15,7 +16,7 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from kubectl_sched.tui.lines.line import Tone
+from kubectl_sched.tui.lines.line import DOTS, Tone, plain
 from kubectl_sched.tui.palette import cursor_style, linked_style, palette
 
 if TYPE_CHECKING:
@@ -157,11 +158,14 @@ class LineList(ScrollView, can_focus=True):
         return cursor_style(self.app.theme, has_focus=self.has_focus, colored=not self.app.no_color)
 
     def _strip(self, line: Line, base: Style, width: int, over: Style | None = None) -> Strip:
-        """The line in exactly the width; reversed lines keep no colours of their own."""
+        """The line in exactly the width, cut with dots; reversed lines keep no colours of their own."""
         styles = dict.fromkeys(Tone, over) if over is not None and over.reverse else palette(self.app.theme)
         base = base if over is None else base + over
         segments = [Segment(span.text, base + styles[span.tone] + linked_style(span.reason)) for span in line]
-        return Strip(segments).adjust_cell_length(width, base)
+        strip = Strip(segments)
+        if cell_len(plain(line)) > width > 0:
+            strip = Strip([*strip.crop(0, width - 1), Segment(DOTS, base)])
+        return strip.adjust_cell_length(width, base)
 
     def move_cursor(self, index: int) -> None:
         """Put the cursor on a line, and say so."""
