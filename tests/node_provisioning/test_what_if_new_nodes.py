@@ -38,7 +38,7 @@ def test_pods_that_fit_nowhere_are_placed_on_nodes_of_the_cheapest_types(tmp_pat
     assert (data["placed"], data["unplaced"]) == (3, 0)
     assert [each["nodePool"] for each in data["newNodes"]] == ["general"] * len(data["newNodes"])
     assert set(data["perNode"]) == {each["name"] for each in data["newNodes"]}
-    assert "made by Karpenter" in what_if_sentence(answer.result)
+    assert f"{len(data['newNodes'])} of these made by Karpenter" in what_if_sentence(answer.result)
 
 
 def test_the_nodes_that_are_there_are_filled_first(tmp_path: Path) -> None:

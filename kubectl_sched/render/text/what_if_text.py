@@ -73,7 +73,7 @@ def what_if_sentence(answer: WhatIfResult) -> str:
         kinds = " and ".join(
             f"{number:,} {safe(kind)} of NodePool {safe(pool)}" for (kind, pool), number in made.items()
         )
-        sentence += f", {count(len(answer.new_nodes), 'of these')} made by Karpenter: {kinds}"
+        sentence += f", {len(answer.new_nodes):,} of these made by Karpenter: {kinds}"
     return f"{sentence}." if not unplaced else f"{sentence}; {unplaced:,} would not."
 
 
