@@ -110,7 +110,7 @@ def _subject(result: ScheduleResult, dropped: Rows, before: int, rest: str, *, f
         return "all"
     if count == 1:
         return f"the one inside, {safe(result.nodes.names[int(dropped[0])])}," if rest == "inside" else "the other"
-    return f"both {rest}" if count == 2 and rest == "others" else f"all {count:,} {rest}"
+    return f"both {rest}" if count == 2 else f"all {count:,} {rest}"
 
 
 def of_one(result: ScheduleResult, row: int) -> str:

@@ -145,6 +145,11 @@ REJECTED = [
         {"nodeSelector": {"pool": "gpu"}, **requests(**{GPU: "1"})},
         "1 is cordoned; 1 other is outside pool=gpu; the one inside, w3, has no nvidia.com/gpu, of which it wants 1",
     ),
+    (
+        [node("w1"), *(node(name, labels={"pool": "gpu"}) for name in ("w2", "w3"))],
+        {"nodeSelector": {"pool": "gpu"}, **requests(**{GPU: "1"})},
+        "1 is outside pool=gpu; both inside have no nvidia.com/gpu, of which it wants 1",
+    ),
 ]
 
 
