@@ -153,9 +153,12 @@ class Solver:
             claim = NewNodeClaim(template.claim, template.groups, options, hostname, self._setting.simulation)
             addition = claim.can_add(data, relaxes_min_values=relaxes)
             if isinstance(addition, Addition):
-                claim.min_values_relaxed = _lowered(claim.requirements, addition.requirements)
+                relaxed = _lowered(claim.requirements, addition.requirements)
                 claim.add(data, addition)
                 self.claims.append(claim)
+                for each in self.claims:
+                    if each.template is template.claim:  # upstream's NodeClaims of one template share its annotations
+                        each.min_values_relaxed = relaxed
                 self._subtract_largest(claim)
                 return None
             rejections.append(addition)

@@ -18,8 +18,11 @@ from tests.oracle.karpenter.oracle import KarpenterOracle, instance_types
 
 pytestmark = pytest.mark.oracle
 
-CLUSTERS = (*range(150), 1611)
-"""The requests of a NodeClaim in 1611 depend on the order in which Karpenter sees groups of daemons."""
+CLUSTERS = (*range(150), 1611, 7000572)
+"""The requests of a NodeClaim in 1611 depend on the order in which Karpenter sees groups of daemons.
+
+In 7000572 the last NodeClaim of a NodePool lowers no minValues, and an earlier one does.
+"""
 
 OVERLAID = 60
 
