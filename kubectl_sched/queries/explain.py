@@ -252,16 +252,21 @@ class PodExplainer:
         return part_of_cycle(alone, self._groups[key])
 
     def _with_new_nodes(self, found: Explanation, pod: Pod) -> Explanation:
-        from kubectl_sched.queries.provisioning.karpenter_replay import Asking  # most clusters have no autoscaler
+        # most clusters have no autoscaler
+        from kubectl_sched.queries.provisioning.karpenter_replay import Asking, unschedulable
         from kubectl_sched.queries.provisioning.new_nodes import new_nodes, new_nodes_in_short
 
-        asking = Asking(self._question.replay, self._question.profile)
-        flags = self._question.new_nodes
+        asking, dump = Asking(self._question.replay, self._question.profile), self._dump
+        preemption, flags = found.result.post_filter, self._question.new_nodes
+        if preemption is not None and preemption.nominated_node:
+            # kube-scheduler nominates the pod with the same request that tells autoscalers of it
+            pod, stored = unschedulable(pod, preemption.nominated_node), pod
+            dump = replace(dump, objects=tuple(pod if each is stored else each for each in dump.objects))
         if flags is not None:
             events = found.observed.autoscalers if found.observed is not None else ()
-            return replace(found, new_nodes=new_nodes(pod, self._dump, asking, flags, events))
+            return replace(found, new_nodes=new_nodes(pod, dump, asking, flags, events))
         try:
-            return replace(found, new_nodes=new_nodes_in_short(pod, self._dump, asking))
+            return replace(found, new_nodes=new_nodes_in_short(pod, dump, asking))
         except SchedError as error:
             return replace(found, warnings=(*found.warnings, f"new nodes are not known: {error}"))
 

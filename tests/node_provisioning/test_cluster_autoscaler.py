@@ -208,6 +208,35 @@ def test_no_node_is_added_for_an_expendable_pod_or_above_the_limit(tmp_path: Pat
 
 
 @pytest.mark.parametrize(
+    ("node_name", "tag", "verdict"),
+    [("n1", "v1.35.2", "Impossible"), ("gone", "v1.35.2", "Created"), ("gone", "v1.36.1", "Impossible")],
+)
+def test_no_node_is_added_for_a_pod_that_waits_for_preemption(
+    tmp_path: Path, node_name: str, tag: str, verdict: str
+) -> None:
+    waiting = pod()
+    waiting["status"]["nominatedNodeName"] = node_name
+    found = groups(tmp_path, node("n1", "web"), status(), FULL, autoscaler(tag=tag), waiting)["web"]
+    assert found["verdict"] == verdict
+    assert (found["reason"] == f"the pod is nominated to {node_name}") == (verdict == "Impossible")
+
+
+def test_no_node_is_added_for_a_pod_of_which_preemption_is_still_to_come(tmp_path: Path) -> None:
+    lower = FULL | {"spec": FULL["spec"] | {"priority": 0}}
+    found = groups(tmp_path, node("n1", "web"), status(), lower, pod(priority=1))["web"]
+    assert (found["verdict"], found["reason"]) == ("Impossible", "the pod is nominated to n1")
+
+
+@pytest.mark.parametrize("is_marked", [False, True])
+def test_no_node_is_added_for_a_pod_of_a_daemon_set(tmp_path: Path, *, is_marked: bool) -> None:
+    daemon = pod() if is_marked else of_daemon_set(pod())
+    if is_marked:
+        daemon["metadata"]["annotations"] = {"cluster-autoscaler.kubernetes.io/daemonset-pod": "true"}
+    found = groups(tmp_path, node("n1", "web"), status(), FULL, daemon)["web"]
+    assert (found["verdict"], found["reason"]) == ("Impossible", "a pod of a DaemonSet needs the node that it is for")
+
+
+@pytest.mark.parametrize(
     ("labels", "meta", "spec", "joined"),
     [
         ({"cloud.google.com/gke-nodepool": "pool-1", ZONE: "europe-west1-b"}, {}, {}, "gke-main-pool-1-0a1b2c3d-grp"),

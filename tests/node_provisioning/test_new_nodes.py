@@ -106,6 +106,42 @@ def test_a_node_is_made_of_the_cheapest_types_that_fit(tmp_path: Path) -> None:
     assert found["thenScheduler"] == {"outcome": "Schedulable", "plugin": "", "reasons": []}
 
 
+@pytest.mark.parametrize(
+    ("owner", "nominated", "reason"),
+    [
+        (None, "n1", "the pod is nominated to n1"),
+        (("apps/v1", "DaemonSet"), "", "a pod of a DaemonSet needs the node that it is for"),
+        (("v1", "Node"), "", "the pod is static"),
+    ],
+)
+@pytest.mark.parametrize("is_marked", [False, True])
+def test_a_pod_that_karpenter_does_not_look_at_gets_no_node(
+    tmp_path: Path, owner: tuple[str, str] | None, nominated: str, reason: str, *, is_marked: bool
+) -> None:
+    asking, occupied = pod("900m", priority=1), pod_on("n1", "900m")
+    occupied["spec"]["priority"] = 0 if nominated else 1
+    if owner is not None:
+        asking["metadata"]["ownerReferences"] = [
+            {"apiVersion": owner[0], "kind": owner[1], "name": "x", "uid": "x", "controller": True}
+        ]
+    if is_marked:
+        condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
+        asking["status"] |= {"conditions": [condition], "nominatedNodeName": nominated}
+    found = answered(tmp_path, pool("general"), node("n1"), occupied, asking)["karpenter"]
+    assert (found["verdict"], found["error"]) == ("Impossible", reason)
+    assert [(each["verdict"], each["reason"]) for each in found["nodePools"]] == [("Impossible", reason)]
+
+
+def test_no_toleration_helps_a_pod_that_karpenter_ignores(tmp_path: Path) -> None:
+    tainted = pool("gpu", taints=[{"key": "gpu", "effect": "NoSchedule"}])
+    claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "c", "namespace": "default"},
+             "spec": {}}  # fmt: skip
+    volume = {"name": "v", "persistentVolumeClaim": {"claimName": "c"}}
+    found = answered(tmp_path, tainted, claim, pod(volumes=[volume]))["karpenter"]
+    assert found["error"].startswith("unbound pvc must define a storage class")
+    assert found["nodePools"][0]["suggestion"] == ""
+
+
 def test_the_nodepool_that_refuses_is_quoted_in_karpenters_words(tmp_path: Path) -> None:
     tainted = pool("gpu", taints=[{"key": "gpu", "effect": "NoSchedule"}])
     found = answered(tmp_path, tainted, pod())["karpenter"]

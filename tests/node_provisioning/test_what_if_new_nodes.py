@@ -4,10 +4,14 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
+from kubectl_sched.api.karpenter import NodePool
+from kubectl_sched.api.pod import Pod
 from kubectl_sched.errors import SchedError
 from kubectl_sched.queries.provisioning.new_nodes import NewNodesFlags
+from kubectl_sched.queries.provisioning.provisioned_nodes import provisioned_nodes
 from kubectl_sched.queries.whatif import Answer, Question, what_if
 from kubectl_sched.render.text.what_if_text import what_if_sentence
 from kubectl_sched.render.what_if_output import what_if_data
@@ -56,6 +60,17 @@ def test_a_pod_for_which_karpenter_makes_no_node_stays_unplaced_with_its_reason(
     answer = answered(tmp_path, pool("general"), node("n1"), replicas=1, cpu="64")
     assert answer.result.simulated.unplaced == 1
     assert any("Karpenter would create no node for default/web" in each for each in answer.result.warnings)
+
+
+def test_pods_that_karpenter_does_not_look_at_are_told_apart() -> None:
+    owner = {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "x", "uid": "x", "controller": True}
+    made = pod()
+    made["metadata"]["ownerReferences"] = [owner]
+    unplaced = msgspec.convert(made, Pod)
+    found = provisioned_nodes([msgspec.convert(pool("general"), NodePool)], [unplaced], (TYPES, "types.json"))
+    assert found.nodes == ()
+    reason = "a pod of a DaemonSet needs the node that it is for"
+    assert found.notes[1:] == (f"Karpenter would create no node for default/web: {reason}",)
 
 
 def test_without_a_nodepool_there_is_nothing_to_replay(tmp_path: Path) -> None:

@@ -44,10 +44,13 @@ def template_node(example: Node, name: str, options: AutoscalerOptions) -> Node:
 
 def staying_pods(pods: Iterable[Pod]) -> tuple[Pod, ...]:
     """Return the pods of the example that a fresh node would have: of DaemonSets, and mirrors of static pods."""
-    present = [(pod, pod.metadata.annotations) for pod in pods if pod.metadata.deletion_timestamp is None]
-    return tuple(
-        pod for pod, of in present if pod.is_daemon or of.config_mirror is not None or of.daemonset_pod == "true"
-    )
+    present = (pod for pod in pods if pod.metadata.deletion_timestamp is None)
+    return tuple(pod for pod in present if is_of_daemon_set(pod) or pod.metadata.annotations.config_mirror is not None)
+
+
+def is_of_daemon_set(pod: Pod) -> bool:
+    """Report whether a pod counts as one of a DaemonSet (IsDaemonSetPod)."""
+    return pod.is_daemon or pod.metadata.annotations.daemonset_pod == "true"
 
 
 def is_added(daemon: Pod, options: AutoscalerOptions) -> bool:

@@ -32,13 +32,16 @@ def failed_to_schedule(pod: Pod) -> bool:
 
 def is_provisionable(pod: Pod) -> bool:
     """Report whether Karpenter looks at a pod (IsProvisionable): kube-scheduler has said that it fits nowhere."""
-    return (
-        failed_to_schedule(pod)
-        and not pod.spec.node_name
-        and not pod.status.nominated_node_name
-        and not is_owned_by(pod, "apps/v1", "DaemonSet")
-        and not is_owned_by(pod, "v1", "Node")
-    )
+    return failed_to_schedule(pod) and not pod.spec.node_name and not exclusion(pod)
+
+
+def exclusion(pod: Pod) -> str:
+    """Return why Karpenter does not look at a pod that fits nowhere, which it never says; empty if it does."""
+    if pod.status.nominated_node_name:
+        return f"the pod is nominated to {pod.status.nominated_node_name}"
+    if is_owned_by(pod, "apps/v1", "DaemonSet"):
+        return "a pod of a DaemonSet needs the node that it is for"
+    return "the pod is static" if is_owned_by(pod, "v1", "Node") else ""
 
 
 def is_reschedulable(pod: Pod) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +11,7 @@ from msgspec.structs import replace
 from kubectl_sched.api.apps import DaemonSet
 from kubectl_sched.api.core import Node
 from kubectl_sched.api.pod import Pod
-from kubectl_sched.config import load_configuration, parse_feature_gates
+from kubectl_sched.config import KubeVersion, load_configuration, parse_feature_gates
 from kubectl_sched.controllers.daemon_set import daemon_pods
 from kubectl_sched.diagnostics.messages.scale_up_text import ScaleUpReason, scale_up_reasons
 from kubectl_sched.errors import SchedError
@@ -20,6 +21,7 @@ from kubectl_sched.node_provisioning.cluster_autoscaler.node_groups import AKS, 
 from kubectl_sched.node_provisioning.cluster_autoscaler.template_node import (
     example_node,
     is_added,
+    is_of_daemon_set,
     pod_of_template,
     staying_pods,
     template_node,
@@ -44,6 +46,9 @@ if TYPE_CHECKING:
 CREATED, IN_FLIGHT, IMPOSSIBLE, UNKNOWN = "Created", "InFlight", "Impossible", "Unknown"
 _MANAGED = (GKE, *AKS)
 """The labels of providers that run cluster-autoscaler where its pod cannot be seen."""
+
+_LEAVES_ALL_NOMINATED = KubeVersion(1, 36)
+"""The release since which a pod that is nominated to a node that is gone gets no node either."""
 
 _TEMPLATE_PREFIX = "template-node-for-"
 _NO_TEMPLATE = "none of its nodes is there; --node-template FILE gives one"
@@ -151,9 +156,8 @@ class _Replay:
 
     def _judged(self, group: NodeGroup, example: Node | None) -> tuple[str, str]:
         """Return the verdict and its reason: nodes on their way come first, then limits, then the template."""
-        if self._options.is_expendable(self._pod):
-            cutoff = self._options.expendable_below
-            return IMPOSSIBLE, f"the pod's priority {self._pod.spec.priority} is below {cutoff}, the cutoff"
+        if self._pod_problem:
+            return IMPOSSIBLE, self._pod_problem
         rejection = self._rejection(group, example) if example is not None else None
         fits, status = example is not None and rejection is None, group.status
         if fits and status is not None and status.upcoming:
@@ -164,6 +168,16 @@ class _Replay:
         if rejection is not None:
             return IMPOSSIBLE, ", ".join(rejection.reasons) or f"{rejection.plugin} leaves the node out"
         return (CREATED, "the pod fits on its template") if fits else (UNKNOWN, _NO_TEMPLATE)
+
+    @cached_property
+    def _pod_problem(self) -> str:
+        """The reason why no group grows for the pod (core/podlistprocessor); empty if one may."""
+        pod, cutoff, nominated = self._pod, self._options.expendable_below, self._pod.status.nominated_node_name
+        if self._options.is_expendable(pod):
+            return f"the pod's priority {pod.spec.priority} is below {cutoff}, the cutoff"
+        if nominated and (nominated in self._nodes.row_of or self._configuration.version >= _LEAVES_ALL_NOMINATED):
+            return f"the pod is nominated to {nominated}"
+        return "a pod of a DaemonSet needs the node that it is for" if is_of_daemon_set(pod) else ""
 
     def _rejection(self, group: NodeGroup, example: Node) -> Status | None:
         """Return the first rejection of the pod on the group's template; None if it fits there (CheckPredicates)."""

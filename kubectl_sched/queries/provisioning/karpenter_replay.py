@@ -27,7 +27,7 @@ from kubectl_sched.node_provisioning.karpenter.karpenter_labels import CORE_WELL
 from kubectl_sched.node_provisioning.karpenter.node_pool_obstacles import rejection_by_any_type
 from kubectl_sched.node_provisioning.karpenter.operator_options import VERSION, Options, options_of
 from kubectl_sched.node_provisioning.karpenter.outcome import PlannedNodeClaim, selectors
-from kubectl_sched.node_provisioning.karpenter.provisionable_pods import failed_to_schedule
+from kubectl_sched.node_provisioning.karpenter.provisionable_pods import exclusion, failed_to_schedule
 from kubectl_sched.node_provisioning.karpenter.provisioner import (
     Cluster,
     provision,
@@ -148,6 +148,7 @@ class _Replayed:
         self._pools = cluster.of(NodePool)
         only = None if in_full else pod.key
         self._outcome = provision(cluster, {pool.name: types for pool in self._pools}, options, only)
+        self._ignored = exclusion(pod) or self._outcome.ignored.get(pod.key, "")
 
     def answer(self, dump: Dump, asking: Asking, assumed: tuple[str, ...]) -> KarpenterAnswer:
         """The verdict about the pod."""
@@ -167,11 +168,10 @@ class _Replayed:
             return KarpenterAnswer(
                 verdict=verdict, node=node, node_pool=state.node_pool, node_pools=pools, assumed=assumed
             )
-        ignored = outcome.ignored.get(key)
-        if ignored is None and not self._options.ignores_devices and has_dynamic_resources(self._pod):
+        if not self._ignored and not self._options.ignores_devices and has_dynamic_resources(self._pod):
             return KarpenterAnswer(verdict=UNKNOWN, error=_DEVICES, node_pools=(), assumed=assumed)
-        error = ignored or outcome.errors.get(key, "")
-        settled = ignored is not None or all(each.verdict == IMPOSSIBLE for each in pools)
+        error = self._ignored or outcome.errors.get(key, "")
+        settled = self._ignored or all(each.verdict == IMPOSSIBLE for each in pools)
         return KarpenterAnswer(
             verdict=IMPOSSIBLE if settled else UNKNOWN, error=error, node_pools=pools, assumed=assumed
         )
@@ -214,7 +214,7 @@ class _Replayed:
         """Replay a NodePool once more for the pod with tolerations for all its taints, if these keep the pod out."""
         spec = self._pod.spec
         lacking = [each for each in pool.spec.template.spec.taints if not tolerates_all([each], spec.tolerations)]
-        if not (self._in_full and lacking and found.verdict == IMPOSSIBLE and usable_pools([pool])):
+        if not (self._in_full and lacking and found.verdict == IMPOSSIBLE and usable_pools([pool])) or self._ignored:
             return found
         added = (Toleration(key=each.key, operator="Equal", value=each.value, effect=each.effect) for each in lacking)
         tolerant = replace(self._pod, spec=replace(spec, tolerations=(*spec.tolerations, *added)))
@@ -227,9 +227,8 @@ class _Replayed:
         """Report whether this NodePool alone would make a node for the pod."""
         if not usable_pools([pool]):
             return PoolVerdict(name=pool.name, verdict=IMPOSSIBLE, reason=_unusable(pool))
-        ignored = self._outcome.ignored.get(self._pod.key)
-        if ignored is not None:
-            return PoolVerdict(name=pool.name, verdict=IMPOSSIBLE, reason=ignored)
+        if self._ignored:
+            return PoolVerdict(name=pool.name, verdict=IMPOSSIBLE, reason=self._ignored)
         active = [each for each in self._cluster.state_nodes if not each.is_being_deleted]
         remaining = remaining_resources([pool], active)[pool.name]
         wrong = rejection_by_any_type(pool, self._pod, remaining, self._options)
@@ -272,13 +271,13 @@ def setting(
     return types, options_of(karpenter.flags, CORE_WELL_KNOWN | provider_labels(types)), (*unseen, seen)
 
 
-def unschedulable(pod: Pod) -> Pod:
-    """The pod as kube-scheduler leaves one that fits nowhere."""
+def unschedulable(pod: Pod, nominated_node: str = "") -> Pod:
+    """The pod as kube-scheduler leaves one that fits nowhere, or not before its preemption is over."""
     if failed_to_schedule(pod):
         return pod
     others = tuple(each for each in pod.status.conditions if each.type != "PodScheduled")
     said = Condition(type="PodScheduled", status="False", reason="Unschedulable")
-    status = replace(pod.status, phase="Pending", nominated_node_name="", conditions=(*others, said))
+    status = replace(pod.status, phase="Pending", nominated_node_name=nominated_node, conditions=(*others, said))
     return replace(pod, status=status)
 
 

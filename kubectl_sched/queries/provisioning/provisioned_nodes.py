@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from kubectl_sched.api.karpenter import NodePool
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.errors import SchedError
+from kubectl_sched.node_provisioning.karpenter.provisionable_pods import exclusion
 from kubectl_sched.node_provisioning.karpenter.provisioner import Cluster, provision
 from kubectl_sched.queries.provisioning.karpenter_replay import node_of, setting, unschedulable
 from kubectl_sched.record import CachingRecord
@@ -55,9 +56,8 @@ def provisioned_nodes(
     )
     chance = ("Karpenter leaves a choice to chance here: another run may choose otherwise",) if outcome.ties else ()
     errors = {**outcome.errors, **outcome.ignored}
-    refused = [
-        f"Karpenter would create no node for {pod.key}: {errors[pod.key]}" for pod in unplaced if pod.key in errors
-    ]
+    reasons = ((pod.key, exclusion(pod) or errors.get(pod.key)) for pod in unplaced)
+    refused = [f"Karpenter would create no node for {key}: {reason}" for key, reason in reasons if reason]
     return ProvisionedNodes(
         nodes=made, notes=(f"new nodes are assumed: {'; '.join((*assumed, *chance))}", *refused[:_REFUSED_SHOWN])
     )
