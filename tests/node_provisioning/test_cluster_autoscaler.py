@@ -208,6 +208,36 @@ def test_no_node_is_added_for_an_expendable_pod_or_above_the_limit(tmp_path: Pat
 
 
 @pytest.mark.parametrize(
+    "spec", [{"unschedulable": True}, {"taints": [{"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}]}]
+)
+def test_only_ready_nodes_count_against_the_limit_on_all_nodes(tmp_path: Path, spec: Json) -> None:
+    limited = autoscaler("--max-nodes-total=2")
+    cluster = (node("n1", "web"), status(), FULL, limited, pod(), node("n2", cpu="1"))
+    assert groups(tmp_path, *cluster)["web"]["reason"] == "max total nodes in cluster reached"
+    assert groups(tmp_path, *cluster[:-1], node("n2", **spec))["web"]["verdict"] == "Created"
+
+
+@pytest.mark.parametrize(
+    ("tag", "scale_up", "verdict", "reason"),
+    [
+        ("v1.35.2", "Backoff", "InFlight", "2 of its nodes are starting"),
+        ("v1.36.1", "Backoff", "Impossible", "in backoff after failed scale-up"),
+        ("v1.36.1", "NoActivity", "Created", "the pod fits on its template"),
+        ("v1.36.1", "InProgress", "InFlight", "2 of its nodes are starting"),
+    ],
+)
+def test_since_1_36_nodes_are_on_their_way_only_while_a_scale_up_is_under_way(
+    tmp_path: Path, tag: str, scale_up: str, verdict: str, reason: str
+) -> None:
+    changed = status()
+    before = "name: eks-grow-5ec2b3d4-5e6f-4711-8a9b-0c1d2e3f4a5b"
+    head, tail = changed["data"]["status"].split(before)
+    changed["data"]["status"] = head + before + tail.replace("status: InProgress", f"status: {scale_up}", 1)
+    found = groups(tmp_path, changed, node("n1", "grow"), FULL, autoscaler(tag=tag), pod())["grow"]
+    assert (found["verdict"], found["reason"]) == (verdict, reason)
+
+
+@pytest.mark.parametrize(
     ("node_name", "tag", "verdict"),
     [("n1", "v1.35.2", "Impossible"), ("gone", "v1.35.2", "Created"), ("gone", "v1.36.1", "Impossible")],
 )

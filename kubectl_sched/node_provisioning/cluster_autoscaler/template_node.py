@@ -69,15 +69,17 @@ def pod_of_template(pod: Pod, node_name: str) -> Pod:
     )
 
 
-def _is_good(node: Node, options: AutoscalerOptions) -> bool:
-    """Report whether the node is ready, started and not about to go (isNodeGoodTemplateCandidate)."""
+def is_ready(node: Node, options: AutoscalerOptions) -> bool:
+    """Report whether the node is ready, schedulable and started (ReadyNodeLister, FilterOutNodesWithStartupTaints)."""
     status = {each.type: each.status for each in node.status.conditions}
     return (
         status.get("Ready", "False") == "True"
         and not any(status.get(each) == "True" for each in _BAD_CONDITIONS)
         and not node.spec.unschedulable
-        and not any(
-            taint.key == TO_BE_DELETED or taint.key in _NOT_READY_TAINTS or options.is_startup_taint(taint)
-            for taint in node.spec.taints
-        )
+        and not any(taint.key in _NOT_READY_TAINTS or options.is_startup_taint(taint) for taint in node.spec.taints)
     )
+
+
+def _is_good(node: Node, options: AutoscalerOptions) -> bool:
+    """Report whether the node is ready and not about to go (isNodeGoodTemplateCandidate)."""
+    return is_ready(node, options) and not any(taint.key == TO_BE_DELETED for taint in node.spec.taints)

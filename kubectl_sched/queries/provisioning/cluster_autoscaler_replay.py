@@ -22,6 +22,7 @@ from kubectl_sched.node_provisioning.cluster_autoscaler.template_node import (
     example_node,
     is_added,
     is_of_daemon_set,
+    is_ready,
     pod_of_template,
     staying_pods,
     template_node,
@@ -47,8 +48,7 @@ CREATED, IN_FLIGHT, IMPOSSIBLE, UNKNOWN = "Created", "InFlight", "Impossible", "
 _MANAGED = (GKE, *AKS)
 """The labels of providers that run cluster-autoscaler where its pod cannot be seen."""
 
-_LEAVES_ALL_NOMINATED = KubeVersion(1, 36)
-"""The release since which a pod that is nominated to a node that is gone gets no node either."""
+_V1_36 = KubeVersion(1, 36)
 
 _TEMPLATE_PREFIX = "template-node-for-"
 _NO_TEMPLATE = "none of its nodes is there; --node-template FILE gives one"
@@ -130,7 +130,8 @@ class _Replay:
         objects = [item for item in dump.objects if not isinstance(item, Pod) or not options.is_expendable(item)]
         self._pods = [item for item in objects if isinstance(item, Pod) and not item.has_ended]
         self._daemon_sets = [item for item in objects if isinstance(item, DaemonSet)]
-        self._is_full = 0 < options.max_nodes_total <= sum(isinstance(item, Node) for item in objects)
+        ready = sum(isinstance(item, Node) and is_ready(item, options) for item in objects)
+        self._is_full = 0 < options.max_nodes_total <= ready
         self._examples = {group.name: example for group in groups if (example := _example(group, options)) is not None}
         slices = [
             each
@@ -160,7 +161,7 @@ class _Replay:
             return IMPOSSIBLE, self._pod_problem
         rejection = self._rejection(group, example) if example is not None else None
         fits, status = example is not None and rejection is None, group.status
-        if fits and status is not None and status.upcoming:
+        if fits and status is not None and self._has_upcoming(status):
             return IN_FLIGHT, f"{status.upcoming} of its nodes {'is' if status.upcoming == 1 else 'are'} starting"
         skipped = "max total nodes in cluster reached" if self._is_full else _skipped(status)
         if skipped:
@@ -175,9 +176,13 @@ class _Replay:
         pod, cutoff, nominated = self._pod, self._options.expendable_below, self._pod.status.nominated_node_name
         if self._options.is_expendable(pod):
             return f"the pod's priority {pod.spec.priority} is below {cutoff}, the cutoff"
-        if nominated and (nominated in self._nodes.row_of or self._configuration.version >= _LEAVES_ALL_NOMINATED):
+        if nominated and (nominated in self._nodes.row_of or self._configuration.version >= _V1_36):
             return f"the pod is nominated to {nominated}"
         return "a pod of a DaemonSet needs the node that it is for" if is_of_daemon_set(pod) else ""
+
+    def _has_upcoming(self, status: GroupStatus) -> bool:
+        """Report whether nodes are on their way (GetUpcomingNodes), since 1.36 by a scale-up that is under way."""
+        return status.upcoming > 0 and (status.scale_up == "InProgress" or self._configuration.version < _V1_36)
 
     def _rejection(self, group: NodeGroup, example: Node) -> Status | None:
         """Return the first rejection of the pod on the group's template; None if it fits there (CheckPredicates)."""
