@@ -132,6 +132,33 @@ def test_a_pod_that_karpenter_does_not_look_at_gets_no_node(
     assert [(each["verdict"], each["reason"]) for each in found["nodePools"]] == [("Impossible", reason)]
 
 
+def without_uid(item: Json, name: str) -> Json:
+    return {**item, "metadata": {"namespace": "default", "name": name}}
+
+
+def test_pods_of_a_dump_without_uids_are_told_apart(tmp_path: Path) -> None:
+    said = {"phase": "Pending", "conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}]}
+    large = [{**without_uid(pod("64"), name), "status": said} for name in ("a", "b", "c")]
+    found = answered(tmp_path, pool("general"), *large, without_uid(pod(), "web"))["karpenter"]
+    assert found["verdict"] == "Created"
+
+
+def test_daemon_sets_of_a_dump_without_uids_are_told_apart(tmp_path: Path) -> None:
+    objects = [pool("general"), node("n1"), without_uid(pod("900m"), "web")]
+    for name, cpu in (("small", "100m"), ("large", "800m")):
+        spec = pod(cpu)["spec"]
+        owner = {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": name, "controller": True}
+        running = pod(cpu, nodeName="n1")
+        running["metadata"] = {"namespace": "default", "name": f"{name}-1", "ownerReferences": [owner]}
+        objects += [
+            running,
+            {"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": name, "namespace": "default"},
+             "spec": {"selector": {}, "template": {"spec": spec}}},
+        ]  # fmt: skip
+    found = answered(tmp_path, *objects)["karpenter"]
+    assert found["nodeClaim"]["resources"]["requests"]["cpu"] == "1800m"
+
+
 def test_no_toleration_helps_a_pod_that_karpenter_ignores(tmp_path: Path) -> None:
     tainted = pool("gpu", taints=[{"key": "gpu", "effect": "NoSchedule"}])
     claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "c", "namespace": "default"},

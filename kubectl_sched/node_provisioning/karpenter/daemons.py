@@ -100,14 +100,15 @@ class DaemonPods:
 
 def daemon_set_pods(daemon_sets: Iterable[DaemonSet], pods: Iterable[Pod]) -> list[Pod]:
     """A pod for each DaemonSet: its newest or one of the template, with the template's affinity (getDaemonSetPods)."""
-    newest: dict[str, Pod] = {}
+    newest: dict[tuple[str, str], Pod] = {}
     for pod in pods:
         owner = pod.metadata.controller
         if owner is not None and owner.kind == "DaemonSet":
-            known = newest.get(owner.uid)
+            key = pod.namespace, owner.uid or owner.name
+            known = newest.get(key)
             if known is None or (pod.metadata.creation_timestamp or "") > (known.metadata.creation_timestamp or ""):
-                newest[owner.uid] = pod
-    return [_daemon_pod(item, newest.get(item.metadata.uid)) for item in daemon_sets]
+                newest[key] = pod
+    return [_daemon_pod(item, newest.get((item.namespace, item.metadata.uid or item.name))) for item in daemon_sets]
 
 
 def has_dynamic_resources(pod: Pod) -> bool:

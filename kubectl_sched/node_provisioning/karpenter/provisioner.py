@@ -279,7 +279,7 @@ def _volume_requirements(
     found, known = {}, []
     for pod in pods:
         try:
-            found[pod.metadata.uid] = tuple(volume_requirements(pod, storage))
+            found[pod.key] = tuple(volume_requirements(pod, storage))
         except MissingVolumeObject:
             continue
         known.append(pod)

@@ -54,7 +54,7 @@ class Setting(NamedTuple):
 
     storage: Storage
     volume_requirements: Mapping[str, tuple[Requirements, ...]]
-    """The alternatives of each pod's volumes, by UID."""
+    """The alternatives of each pod's volumes, by namespace/name."""
 
     simulation: Simulation
     options: Options
@@ -95,7 +95,7 @@ class Solver:
             requests_for_pods(pod),
             pod_requirements(pod, strict=not respects),
             pod_requirements(pod, strict=True),
-            self._setting.volume_requirements.get(pod.metadata.uid, ()),
+            self._setting.volume_requirements.get(pod.key, ()),
             host_ports(pod),
         )
 
@@ -207,14 +207,14 @@ class Queue:
 
     def pop(self) -> PodData | None:
         """The next pod; None if there is none or nothing has changed since it was last tried."""
-        if not self._pods or self._length_at_push.get(self._pods[0].pod.metadata.uid) == len(self._pods):
+        if not self._pods or self._length_at_push.get(self._pods[0].pod.key) == len(self._pods):
             return None
         return self._pods.popleft()
 
     def push(self, data: PodData) -> None:
         """Try the pod again after the others."""
         self._pods.append(data)
-        self._length_at_push[data.pod.metadata.uid] = len(self._pods)
+        self._length_at_push[data.pod.key] = len(self._pods)
 
 
 def _order(data: PodData) -> tuple[Quantity, Quantity, str, str]:

@@ -78,23 +78,23 @@ class Topology:
     ) -> None:
         self._around = around
         self._domains = domains
-        self._excluded = {pod.metadata.uid for pod in pods}
+        self._excluded = {pod.key for pod in pods}
         self._respects_preferences = respects_preferences
         self._ties = ties
         self.groups: dict[Hashable, TopologyGroup] = {}
         self.inverse_groups: dict[Hashable, TopologyGroup] = {}
         self._owned: dict[str, set[Hashable]] = defaultdict(set)
         for pod, node in around.anti_affine:
-            if pod.metadata.uid not in self._excluded:
+            if pod.key not in self._excluded:
                 self._add_inverse(pod, node.metadata.labels)
         for pod in pods:
             self.update(pod)
 
     def update(self, pod: Pod) -> None:
         """Let the pod own the groups of its constraints as they are now, and no others (Update)."""
-        uid = pod.metadata.uid
-        for known in self._owned.pop(uid, ()):
-            self.groups[known].owners.discard(uid)
+        key = pod.key
+        for known in self._owned.pop(key, ()):
+            self.groups[known].owners.discard(key)
         terms = pod.spec.affinity.pod_anti_affinity if pod.spec.affinity is not None else None
         if terms is not None and (terms.required or (self._respects_preferences and terms.preferred)):
             self._add_inverse(pod, {})
@@ -108,8 +108,8 @@ class Topology:
                 constraint.min_domains != group.constraint.min_domains
             ):
                 self._ties.mark("shared topology")
-            group.owners.add(uid)
-            self._owned[uid].add(identity)
+            group.owners.add(key)
+            self._owned[key].add(identity)
 
     def record(self, pod: Pod, taints: Sequence[Taint], requirements: Requirements) -> None:
         """Count a pod that was placed on a node of these taints and requirements (Record)."""
@@ -119,7 +119,7 @@ class Topology:
                 if group.constraint.type == ANTI_AFFINITY or domains.only_value is not None:
                     group.record(domains.values)
         for group in self.inverse_groups.values():
-            if pod.metadata.uid in group.owners:
+            if pod.key in group.owners:
                 group.record(of_key(requirements, group.key).values)
 
     def register(self, key: str, domain: str) -> None:
@@ -148,7 +148,7 @@ class Topology:
 
     def _matching(self, pod: Pod, taints: Sequence[Taint], node: Requirements) -> Iterator[Iterable[TopologyGroup]]:
         """The groups that the pod owns, then those whose owners repel it (getMatchingTopologies)."""
-        yield [self.groups[identity] for identity in self._owned.get(pod.metadata.uid, ())]
+        yield [self.groups[identity] for identity in self._owned.get(pod.key, ())]
         yield [group for group in self.inverse_groups.values() if group.counts(pod, taints, node)]
 
     def _add_inverse(self, pod: Pod, labels: Mapping[str, str]) -> None:
@@ -162,7 +162,7 @@ class Topology:
                 group = self.inverse_groups[identity] = self._new_group(constraint, pod)
             if term.topology_key in labels:
                 group.record([labels[term.topology_key]])
-            group.owners.add(pod.metadata.uid)
+            group.owners.add(pod.key)
 
     def _new_group(self, constraint: Constraint, pod: Pod) -> TopologyGroup:
         """A group with the domains that NodePools could make (NewTopologyGroup, ForEachDomain)."""
@@ -197,7 +197,7 @@ class Topology:
 
     def _is_ignored(self, pod: Pod) -> bool:
         """Report whether a pod is not counted: it has ended, is going, or is one of those to be placed."""
-        return pod.has_ended or pod.metadata.deletion_timestamp is not None or pod.metadata.uid in self._excluded
+        return pod.has_ended or pod.metadata.deletion_timestamp is not None or pod.key in self._excluded
 
     def _spreads(self, pod: Pod) -> Iterator[Constraint]:
         for each in pod.spec.topology_spread_constraints:
