@@ -132,6 +132,36 @@ def test_a_pod_that_karpenter_does_not_look_at_gets_no_node(
     assert [(each["verdict"], each["reason"]) for each in found["nodePools"]] == [("Impossible", reason)]
 
 
+@pytest.mark.parametrize(
+    ("of_pool", "of_pod"),
+    [
+        (("In", "red", "blue"), ("In", "red", "blue")),
+        (("Exists",), ("Exists",)),
+        (("Gt", "3"), ("Gt", "5")),
+        (("NotIn", "0", "1"), ("Exists",)),
+        (("NotIn", "0", "1"), ("NotIn", "2")),
+        (("DoesNotExist",), ("DoesNotExist",)),
+    ],
+)
+def test_a_new_node_has_the_labels_to_which_karpenter_gives_values(
+    tmp_path: Path, of_pool: tuple[str, ...], of_pod: tuple[str, ...]
+) -> None:
+    of_pool_, of_pod_ = (
+        {"key": "team", "operator": operator, "values": values} for operator, *values in (of_pool, of_pod)
+    )
+    terms = {"nodeSelectorTerms": [{"matchExpressions": [of_pod_]}]}
+    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
+    found = answered(tmp_path, pool("general", requirements=[of_pool_]), pod(affinity=affinity))["karpenter"]
+    assert (found["verdict"], found["thenScheduler"]["outcome"]) == ("Created", "Schedulable")
+
+
+def test_a_new_node_has_what_its_claim_leaves_of_a_label_of_its_type(tmp_path: Path) -> None:
+    either = instance_type("m5.large", "2", 0.1) | {"operatingSystems": ["linux", "windows"]}
+    selecting = pod(nodeSelector={"kubernetes.io/os": "linux"})
+    found = answered(tmp_path, pool("general"), selecting, types=json.dumps([either]).encode())["karpenter"]
+    assert found["thenScheduler"]["outcome"] == "Schedulable"
+
+
 def without_uid(item: Json, name: str) -> Json:
     return {**item, "metadata": {"namespace": "default", "name": name}}
 

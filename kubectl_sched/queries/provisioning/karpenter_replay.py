@@ -35,7 +35,6 @@ from kubectl_sched.node_provisioning.karpenter.provisioner import (
     remaining_resources,
     usable_pools,
 )
-from kubectl_sched.node_provisioning.karpenter.scheduling.requirement import IN
 from kubectl_sched.node_provisioning.karpenter.scheduling.requirements import is_compatible
 from kubectl_sched.node_provisioning.karpenter.scheduling.untolerated_taints import tolerates_all
 from kubectl_sched.record import CachingRecord
@@ -291,12 +290,17 @@ def node_of(claim: PlannedNodeClaim, labels: dict[str, str], name: str) -> Node:
         if each.available and is_compatible(claim.requirements, each.requirements, table.well_known)
     ]
     offering = min(offered, key=lambda each: each.price)
-    stated = {**chosen.requirements, **offering.requirements}
-    of_type = {key: each.only_value for key, each in stated.items() if each.operator == IN and each.only_value}
+    stated = [
+        (key, each.only_value if key in table.well_known else each.any_value)
+        for key, each in claim.requirements.items()
+    ]
+    for part in (chosen.requirements, offering.requirements):
+        stated += [(key, each.only_value) for key, each in part.items()]
+    found = {key: value for key, value in stated if value}
     own = {HOSTNAME: name, REGISTERED: "true", INITIALIZED: "true"}
     amounts: ResourceList = {name: str(amount) for name, amount in chosen.allocatable.items()}
     return Node(
-        metadata=ObjectMeta(name=name, uid=name, labels={**labels, **of_type, **own}),
+        metadata=ObjectMeta(name=name, uid=name, labels={**labels, **found, **own}),
         spec=NodeSpec(taints=claim.template.taints),
         status=NodeStatus(
             capacity={name: str(amount) for name, amount in chosen.capacity.items()},

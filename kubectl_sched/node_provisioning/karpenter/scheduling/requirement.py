@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -46,6 +47,13 @@ class Requirement(msgspec.Struct, frozen=True):
     def only_value(self) -> str | None:
         """The one value that is allowed; None if there are others or none."""
         return next(iter(self.values)) if not self.complement and len(self.values) == 1 else None
+
+    @property
+    def any_value(self) -> str:
+        """A value that is allowed, empty if there is none. Upstream takes one at random (Any)."""
+        if not self.complement:
+            return min(self.values, default="")
+        return next(text for number in count(self.gte or 0) if (text := str(number)) not in self.values)
 
     def has(self, value: str) -> bool:
         """Report whether the value is allowed (Has)."""
