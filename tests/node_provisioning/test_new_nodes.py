@@ -162,6 +162,20 @@ def test_a_new_node_has_what_its_claim_leaves_of_a_label_of_its_type(tmp_path: P
     assert found["thenScheduler"]["outcome"] == "Schedulable"
 
 
+@pytest.mark.parametrize(("key", "cpu"), [("kubernetes.io/hostname", "100m"), (ZONE, "3850m")])
+def test_kube_scheduler_is_asked_with_the_other_pods_where_karpenter_expects_them(
+    tmp_path: Path, key: str, cpu: str
+) -> None:
+    said = {"phase": "Pending", "conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}]}
+    other = pod(cpu, nodeSelector={ZONE: "a"})
+    other |= {"metadata": {**other["metadata"], "name": "db", "uid": "db", "labels": {"app": "db"}}, "status": said}
+    term = {"topologyKey": key, "labelSelector": {"matchLabels": {"app": "db"}}}
+    asking = pod("90m", affinity={"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}})
+    small = json.dumps([instance_type("a", "4", 0.2), instance_type("b", "350m", 0.1)]).encode()
+    found = answered(tmp_path, pool("general"), other, asking, types=small)["karpenter"]
+    assert (found["verdict"], found["thenScheduler"]["outcome"]) == ("Created", "Schedulable")
+
+
 def without_uid(item: Json, name: str) -> Json:
     return {**item, "metadata": {"namespace": "default", "name": name}}
 

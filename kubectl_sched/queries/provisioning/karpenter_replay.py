@@ -12,7 +12,7 @@ from kubectl_sched.api.affinity import Toleration
 from kubectl_sched.api.apps import Deployment
 from kubectl_sched.api.core import HOSTNAME, Node, NodeSpec, NodeStatus
 from kubectl_sched.api.karpenter import NodePool
-from kubectl_sched.api.meta import Condition, ObjectMeta
+from kubectl_sched.api.meta import Condition, ObjectMeta, with_spec
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.node_provisioning.karpenter.cloudprovider.instance_types_file import (
     instance_types_of_file,
@@ -194,7 +194,8 @@ class _Replayed:
             "nodeClassRef": {"group": spec.node_class_ref.group, "kind": spec.node_class_ref.kind,
                              "name": spec.node_class_ref.name},
         }  # fmt: skip
-        then = _then_scheduler(self._pod, node_of(claim, labels, _NEW_NODE), dump, asking)
+        node = node_of(claim, labels, _NEW_NODE)
+        then = _then_scheduler(self._pod, node, self._with_others(dump, claim), asking)
         return KarpenterAnswer(
             verdict=CREATED,
             node_pool=claim.node_pool,
@@ -205,6 +206,21 @@ class _Replayed:
             then_scheduler=then,
             assumed=(*assumed, f"kube-scheduler is asked about the cheapest choice, {claim.instance_types[0]}"),
         )
+
+    def _with_others(self, dump: Dump, own: PlannedNodeClaim) -> Dump:
+        """Return the state in which all other pods are where Karpenter expects them."""
+        outcome, limit = self._outcome, self._options.max_instance_types
+        others = {f"{_NEW_NODE}-{number}": each for number, each in enumerate(outcome.claims) if each is not own}
+        made = [node_of(each, each.created(limit)[0], name) for name, each in others.items()]
+        places = {key: name for name, each in others.items() for key in each.pods}
+        places |= {key: name for name, keys in outcome.existing.items() for key in keys}
+        places |= dict.fromkeys(own.pods, _NEW_NODE)
+        del places[self._pod.key]
+        objects = (
+            with_spec(each, node_name=places[each.key]) if isinstance(each, Pod) and each.key in places else each
+            for each in dump.objects
+        )
+        return with_fields(dump, objects=(*objects, *made))
 
     def _cluster_pool(self, name: str) -> NodePool:
         return next(each for each in self._pools if each.name == name)
