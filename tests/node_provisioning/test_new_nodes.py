@@ -176,6 +176,26 @@ def test_kube_scheduler_is_asked_with_the_other_pods_where_karpenter_expects_the
     assert (found["verdict"], found["thenScheduler"]["outcome"]) == ("Created", "Schedulable")
 
 
+@pytest.mark.parametrize(
+    ("limits", "reason"),
+    [
+        ({"example.com/gpu": "1"}, "all available instance types exceed limits for nodepool (NodePool=general)"),
+        ({"nodes": "1"}, "all available instance types exceed limits for nodepool (NodePool=general)"),
+        ({"nodes": "2"}, "node limits have been exhausted for nodepool (NodePool=general)"),
+    ],
+)
+def test_a_limit_that_is_exceeded_already_leaves_no_instance_type(tmp_path: Path, limits: Json, reason: str) -> None:
+    limited = pool("general")
+    limited["spec"]["limits"] = limits
+    labels = {"karpenter.sh/nodepool": "general", "node.kubernetes.io/instance-type": "g5", "karpenter.sh/registered":
+              "true", "karpenter.sh/initialized": "true", ZONE: "a", CAPACITY_TYPE: "spot"}  # fmt: skip
+    nodes = [node("n1", **labels), node("n2", **labels)]
+    for each in nodes:
+        each["status"]["capacity"]["example.com/gpu"] = "1"
+    found = answered(tmp_path, limited, *nodes, pod(), types=None)["karpenter"]
+    assert (found["verdict"], found["nodePools"][0]["reason"]) == ("Impossible", reason)
+
+
 def without_uid(item: Json, name: str) -> Json:
     return {**item, "metadata": {"namespace": "default", "name": name}}
 

@@ -27,10 +27,11 @@ _COUNTED = ("cpu", "memory")
 def rejection_by_any_type(pool: NodePool, pod: Pod, remaining: Resources, options: Options) -> str:
     """Karpenter's words for what no instance type can change: a limit, taints, requirements; empty if there is none."""
     nodes = remaining.get("nodes")
-    if nodes is not None and nodes <= ZERO:
+    if nodes is not None and nodes.is_zero:
         return f"node limits have been exhausted for nodepool (NodePool={pool.name})"
     wanted = requests_for_pods(pod)
-    if any(name in remaining and max(wanted.get(name, ZERO), ZERO) > remaining[name] for name in _COUNTED):
+    least = {name: max(wanted.get(name, ZERO), ZERO) for name in _COUNTED}
+    if any(left < least.get(name, ZERO) for name, left in remaining.items()):
         return f"all available instance types exceed limits for nodepool (NodePool={pool.name})"
     stage: Pod | None = pod
     wrong = ""
