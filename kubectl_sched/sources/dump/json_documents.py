@@ -30,7 +30,10 @@ if TYPE_CHECKING:
 
 _LOG_STARTS = pattern(rb"^==== START logs for ", re.MULTILINE)
 _LOG_ENDS = pattern(rb"^==== END logs for [^\n]*$", re.MULTILINE)
-_BRACE = pattern(rb"^([{}])[ \t\r]*$", re.MULTILINE)
+_BRACKET = pattern(rb"^([][{}]|\{.+\}|\[.+\])[ \t\r]*$", re.MULTILINE)
+_TRAILING = pattern(r"trailing characters \(byte (\d+)\)")
+"""msgspec counts the first of them."""
+
 _YAML_FOLLOWS = pattern(rb"^---(?=\s|$)", re.MULTILINE)
 _SURROGATE = pattern(rb"\\u[dD][89a-fA-F]")
 _KIND = pattern(rb'"kind"\s*:\s*"(\w+)"')
@@ -39,7 +42,6 @@ _SMALL = 4 << 20
 LEAST_UNINDENTED = 32 << 20
 """To read a list of so many bytes takes much longer than to have two more processes."""
 
-_SPACE = pattern(r"\s*")
 _CHECKED_AFTER = 50_000
 _RAW_ITEMS = msgspec.json.Decoder(list[msgspec.Raw])
 
@@ -187,66 +189,67 @@ def _malformed(data: bytes, document: Any, error: Exception) -> str:
 
 
 def split(data: bytes, source: str, budget: Budget | None = None) -> list[msgspec.Raw]:
-    """The JSON documents in the data."""
+    """The JSON documents in the data, which stand right behind one another or among logs."""
     budget = budget or Budget()
     budget.take_text(data, source)
-    try:
-        msgspec.json.decode(data, type=msgspec.Raw)
-    except UNDECODABLE as error:
-        documents = _lines(data) or _among_logs(data, source) or _joined(data, source, budget)
-        if documents:
-            return documents
-        raise DumpError(f"{source}: {_problem(data, error)}") from None
-    return [msgspec.Raw(data)]
-
-
-def _lines(data: bytes) -> list[msgspec.Raw]:
-    """Every line a document of its own; none if any line is not."""
-    documents = [msgspec.Raw(line) for line in data.splitlines() if line.strip()]
-    return documents if all(_is_document(line) for line in documents) else []
-
-
-def _among_logs(data: bytes, source: str) -> list[msgspec.Raw]:
-    """Documents from a brace alone in the first column to one that closes it, as `cluster-info dump` mixes them.
-
-    None where documents of YAML stand among them. Raises DumpError where the last one was cut off.
-    """
-    text = without_logs(data)
-    if _YAML_FOLLOWS.search(text):
-        return []
-    found: list[msgspec.Raw] = []
-    opened: int | None = None
-    for brace in _BRACE.finditer(text):
-        if brace[1] == b"{":
-            opened = brace.start() if opened is None else opened
-        elif opened is not None:
-            found.append(msgspec.Raw(text[opened : brace.end()]))
-            opened = None
-    documents = [document for document in found if _is_document(document)]
-    if documents and opened is not None:
-        raise DumpError(f"{source}: the last of its documents ends too early: it was cut off; make the dump again")
-    return documents
-
-
-def _joined(data: bytes, source: str, budget: Budget) -> list[msgspec.Raw]:
-    """Documents right behind one another; none if anything else is among them."""
-    import json
-
-    text, decoder, documents, at = data.decode(errors="replace"), json.JSONDecoder(), [], 0
+    text, documents, at = without_logs(data), list[msgspec.Raw](), 0
     while at < len(text):
         try:
-            _, end = decoder.raw_decode(text, at)
-        except (ValueError, RecursionError):
-            return []
-        document = msgspec.Raw(text[at:end].encode())
-        if not _is_document(document):
-            return []
-        documents.append(document)
+            msgspec.json.decode(memoryview(text)[at:], type=msgspec.Raw)
+            end = len(text)
+        except UNDECODABLE as error:
+            rest = _TRAILING.search(str(error))
+            if rest is None:
+                among_others = _among_logs(text, data, source)
+                if among_others:
+                    return among_others
+                raise DumpError(f"{source}: {_problem(data, error, max(data.find(text[at:]), 0))}") from None
+            end = at + int(rest[1]) - 1
+        documents.append(msgspec.Raw(text[at:end]))
         if len(documents) % _CHECKED_AFTER == 0:
             budget.check(source)
-        between = _SPACE.match(text, end)
-        at = between.end() if between is not None else end
+        at = end
     return documents
+
+
+def _among_logs(text: bytes, data: bytes, source: str) -> list[msgspec.Raw]:
+    """Documents of whole lines, as `cluster-info dump` mixes them with logs; none if YAML follows.
+
+    Raises DumpError where one beside others is no JSON or was cut off.
+    """
+    if _YAML_FOLLOWS.search(text):
+        return []
+    documents: list[msgspec.Raw] = []
+    problem = ""
+    for start, end in _blocks(text):
+        block = text[start:end]
+        try:
+            msgspec.json.decode(block, type=msgspec.Raw)
+        except UNDECODABLE as error:
+            if end == len(text) and "truncated" in str(error):
+                problem = problem or "the last of its documents ends too early: it was cut off; make the dump again"
+            elif _KIND.search(block):
+                problem = problem or _problem(data, error, max(data.find(block), 0))
+        else:
+            documents.append(msgspec.Raw(block))
+    if documents and problem:
+        raise DumpError(f"{source}: {problem}")
+    return documents
+
+
+def _blocks(text: bytes) -> Iterator[tuple[int, int]]:
+    """Yield the places from a bracket alone in the first column to one that closes it, and of lines in brackets."""
+    opened: int | None = None
+    for bracket in _BRACKET.finditer(text):
+        if bracket[1] in {b"{", b"["}:
+            opened = bracket.start() if opened is None else opened
+        elif opened is not None and bracket[1] in {b"}", b"]"}:
+            yield opened, bracket.end()
+            opened = None
+        elif opened is None and _KIND.search(bracket[1]):
+            yield bracket.span()
+    if opened is not None:
+        yield opened, len(text)
 
 
 def without_logs(data: bytes) -> bytes:
@@ -259,14 +262,6 @@ def without_logs(data: bytes) -> bytes:
         kept.append(data[at : start.start()])
         at = end.end()
     return b"".join((*kept, data[at:])) if at else data
-
-
-def _is_document(value: msgspec.Raw) -> bool:
-    try:
-        msgspec.json.decode(value, type=msgspec.Raw)
-    except UNDECODABLE:
-        return False
-    return True
 
 
 def _problem(data: bytes, error: Exception, start: int = 0) -> str:

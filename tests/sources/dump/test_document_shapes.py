@@ -250,6 +250,11 @@ LOGS = (
         "# a comment\n---\n" + json.dumps(NODE) + "\n---\n---\n" + json.dumps(POD) + "\n---\n",
         json.dumps(listing(NODE), indent=4) + "\n---\n" + as_yaml(POD),
         json.dumps(NODE) + json.dumps(POD),
+        json.dumps(listing(NODE), indent=4) + "\n" + json.dumps(PODS) + "\n",
+        json.dumps(PODS) + "\n" + json.dumps(listing(NODE), indent=4) + "\n",
+        json.dumps(NODE, indent=4) + "\n" + json.dumps([POD], indent=2) + "\n",
+        json.dumps(NODE, indent=4) + "\nerror: no match\n" + json.dumps(POD) + "\n",
+        json.dumps([NODE], indent=4) + "\nerror: no match\n" + json.dumps([POD]) + "\n",
         "\ufeff" + as_yaml(NODE) + "\n---\n\ufeff" + as_yaml(POD),
         "me@host:~$ kubectl get nodes,pods -o yaml\n" + as_yaml(listing(NODE, POD)),
     ],
@@ -262,12 +267,27 @@ LOGS = (
         "yaml documents",
         "json before yaml",
         "joined without a line",
+        "a line behind an indented one",
+        "an indented one behind a line",
+        "an array behind a document",
+        "a line behind an error",
+        "arrays around an error",
         "marks at each beginning",
         "with the command line",
     ],
 )
 def test_documents_that_follow_each_other_are_all_read(read_text: Callable[..., Dump], text: str) -> None:
-    assert keys(read_text(text)) == ["Node n1", "Pod shop/web-0"]
+    assert sorted(keys(read_text(text))) == ["Node n1", "Pod shop/web-0"]
+
+
+@pytest.mark.parametrize("between", ["\n", "\nerror: no match\n"])
+@pytest.mark.parametrize("indent", [None, 4])
+def test_a_document_that_is_no_json_is_not_passed_over(
+    read_text: Callable[..., Dump], indent: int | None, between: str
+) -> None:
+    pod = json.dumps(POD, indent=indent).replace('"web-0"', "NaN")
+    with pytest.raises(DumpError, match=r"it is not JSON: invalid character at line \d+, column"):
+        read_text(json.dumps(NODE, indent=4) + between + pod + "\n" + json.dumps(NODE, indent=4))
 
 
 @pytest.mark.parametrize(
