@@ -85,19 +85,34 @@ def read_list(
     """
     frame = find_frame(file)
     kind, foreign = list_kind(frame.header.kind, frame.header.api_version, hint)
-    if foreign:
-        collection.passed_over.add(frame.header.kind.removesuffix("List"))
-        return
-    if kind is None and not frame.items_name_their_kind:
+    if not foreign and not frame.items_name_their_kind and (kind is None or _may_be_of_another(frame, chunk)):
         raise NotAList
     with closing(_pieces(file, frame, tell, chunk)) as pieces:
         for piece in pieces:
-            _take_piece(piece, pieces, source, collection, kind)
+            if foreign:
+                _pass_over(piece)
+            else:
+                _take_piece(piece, pieces, source, collection, kind)
+    if foreign:
+        collection.passed_over.add(frame.header.kind.removesuffix("List"))
     listed = list_kind(pieces.header.kind, pieces.header.api_version, hint)[0]
     if listed is not None:
         collection.listed(listed.name)
     if pieces.header.metadata.snapshot:
         collection.take_snapshot(pieces.header.metadata)
+
+
+def _may_be_of_another(frame: Frame, chunk: int) -> bool:
+    """Report whether items would be taken in before it shows that the kind behind them is that of a later List."""
+    return frame.kind_follows and frame.end is not None and frame.end - frame.start > chunk
+
+
+def _pass_over(piece: memoryview) -> None:
+    """Raises NotAList where the piece is no array: another list may follow, of a kind that is read."""
+    try:
+        msgspec.json.decode(piece, type=msgspec.Raw)
+    except UNDECODABLE:
+        raise NotAList from None
 
 
 def _take_piece(piece: memoryview, pieces: Pieces, source: str, collection: Collection, kind: Kind | None) -> None:

@@ -61,6 +61,7 @@ class Frame(NamedTuple):
     """The place of the items in the file, and the text between two of them.
 
     Of a stream, which cannot be sought, the end is not known (None), nor what stands in the header behind the items.
+    A kind that stands there is that of the last List, if there are several in the file.
     """
 
     header: Header
@@ -69,6 +70,7 @@ class Frame(NamedTuple):
     boundary: re.Pattern[bytes]
     items_name_their_kind: bool
     is_indented: bool
+    kind_follows: bool
 
 
 def is_list(start: bytes) -> bool:
@@ -100,7 +102,7 @@ def _frame(head: re.Match[bytes] | None, tail: bytes, end: int | None) -> Frame:
     between, inside = re.escape(head[2]), re.escape(head[3])
     boundary = re.compile(rb"\},%b\{%b%b" % (between, inside, _ITEM_FIELDS))
     named = b'"kind"' in head[0][len(head[1]) :]
-    return Frame(_header(head[1] + tail), head.end(1), end, boundary, named, b"\n" in head[2])
+    return Frame(_header(head[1] + tail), head.end(1), end, boundary, named, b"\n" in head[2], b'"kind"' in tail)
 
 
 def _header(text: bytes) -> Header:

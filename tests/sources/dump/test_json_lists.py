@@ -202,6 +202,32 @@ def test_reading_in_pieces_equals_reading_at_once(
     assert pieces.dump == whole.dump
 
 
+@pytest.mark.parametrize("sort", [False, True])
+@pytest.mark.parametrize("chunk", [100, 1 << 20])
+@pytest.mark.parametrize(
+    "kinds",
+    [("Secret", "Pod", "Node"), ("Pod", "Node", "Secret"), ("Node", "Pod"), ("Pod", "Secret", "Pod")],
+    ids=",".join,
+)
+def test_lists_behind_one_another_have_each_its_own_kind(kinds: tuple[str, ...], chunk: int, *, sort: bool) -> None:
+    lists = [
+        {
+            "kind": f"{kind}List",
+            "apiVersion": "v1",
+            "metadata": {},
+            "items": [{"metadata": {"name": f"{kind}-{n}"}}] * 9,
+        }
+        for n, kind in enumerate(kinds)
+    ]
+    text = "\n".join(json.dumps(each, sort_keys=sort, separators=(",", ":")) for each in lists).encode()
+    collection = Collection()
+    with pytest.raises(NotAList):
+        read_list(io.BytesIO(text), "f", collection, chunk=chunk)
+    read_json(text, "f", collection)
+    read = sorted(item.name for item in collection.objects)
+    assert read == sorted(f"{kind}-{n}" for n, kind in enumerate(kinds) if kind != "Secret")
+
+
 class Stream(io.RawIOBase):
     """Content that is read but once, a few bytes at a time."""
 
