@@ -10,7 +10,7 @@ from kubectl_sched.sources.dump.undecoded_values import fields, head, plain
 from kubectl_sched.sources.kinds import BY_NAME
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from kubectl_sched.sources.dump.undecoded_values import Value
 
@@ -39,12 +39,21 @@ def final_state(documents: Iterable[Value]) -> list[dict[str, Any]]:
         elif _is_record(content):
             _record(state, content)
         else:
-            for item in content["items"] if isinstance(content.get("items"), list) else [content]:
-                if isinstance(item, dict):
-                    state[_key(item)] = item
+            for item in _items(content):
+                state[_key(item)] = item
     for patch in sorted(patches, key=_moment):
         _patch(state, patch)
     return list(state.values())
+
+
+def _items(content: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The objects of a list, which names the kind of those that do not, or the one object."""
+    items, kind = content.get("items"), str(content.get("kind", "")).removesuffix("List")
+    if not isinstance(items, list):
+        yield content
+        return
+    of_list = {"apiVersion": content.get("apiVersion"), "kind": kind} if kind else {}
+    yield from ({**of_list, **item} for item in items if isinstance(item, dict))
 
 
 def _moment(patch: dict[str, Any]) -> float:

@@ -201,6 +201,13 @@ def test_a_watch_is_played_to_its_end(read_text: Callable[..., Dump]) -> None:
     assert (keys(dump), dump.warnings) == (["Node n1", "Pod shop/web-0"], ())
 
 
+def test_a_watch_goes_on_from_the_lists_before_it(read_text: Callable[..., Dump]) -> None:
+    nodes = listing(without_kind(NODE), kind="NodeList")
+    events = [{"type": "DELETED", "object": POD}, {"type": "ADDED", "object": obj("Pod", "web-1", "shop")}]
+    dump = read_text("\n".join(map(json.dumps, (nodes, PODS, *events))))
+    assert (keys(dump), dump.warnings) == (["Node n1", "Pod shop/web-1"], ())
+
+
 def patch(method: str, seconds: int, resource: str, name: str, template: Any = None, namespace: str = "") -> Any:
     return {
         "apiVersion": "action.kwok.x-k8s.io/v1alpha1",
