@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kubectl_sched.sources.dump.undecoded_values import Head, Value
 
 _DEPTH = 3
-"""The depth to which maps of lists may be nested: {"items": {"pods": [..]}} and no further."""
+"""The depth to which maps and lists of lists may be nested: {"items": {"pods": [..]}} and no further."""
 
 CONFIGURATION = "KubeSchedulerConfiguration"
 OTHER_KINDS = (CONFIGURATION, "ResourcePatch")
@@ -138,21 +138,21 @@ def list_kind(about_kind: str, api_version: str, hint: Kind | None) -> tuple[Kin
     return kind, kind is None
 
 
-def take_items(items: Sequence[Value], source: str, collection: Collection, hint: Kind | None) -> None:
+def take_items(items: Sequence[Value], source: str, collection: Collection, hint: Kind | None, depth: int = 0) -> None:
     """Takes the items of a list, each for itself, so that one that is broken does not spoil the others."""
     for count, item in enumerate(items):
         if is_mapping(item):
-            take_object(item, source, collection, hint)
+            take_object(item, source, collection, hint, depth=depth)
         if count % _CHECKED_AFTER == 0:
             collection.budget.check(source)
 
 
 def take_object(
-    value: Value, source: str, collection: Collection, hint: Kind | None, about: Head | None = None
+    value: Value, source: str, collection: Collection, hint: Kind | None, about: Head | None = None, depth: int = 0
 ) -> None:
     """Takes one object; one whose kind is not read is passed over, one that cannot be read gives a warning.
 
-    `about` is its head, if that has been looked at already.
+    A list among the items of another is taken as a list. `about` is its head, if that has been looked at already.
     """
     about = about or head(value)
     if about is None:
@@ -165,6 +165,11 @@ def take_object(
         _take_failure(plain(value), source, collection)
         return
     kind = kind_of(about.api_version or "", about.kind) if about.kind else hint
+    if kind is None and (about.kind or "").endswith("List") and depth < _DEPTH:
+        content = fields(value) or {}
+        if "items" in content:
+            _take_list(about, content, source, collection, hint, depth + 1)
+            return
     if kind is None:
         collection.passed_over.update(filter(None, [about.kind]))
         return
@@ -199,10 +204,11 @@ def in_words(error: Exception) -> str:
 
 
 def _take_list(
-    about: Head, content: Mapping[str, Value], source: str, collection: Collection, hint: Kind | None
+    about: Head, content: Mapping[str, Value], source: str, collection: Collection, hint: Kind | None, depth: int = 0
 ) -> None:
     kind, foreign = list_kind(about.kind or "", about.api_version or "", hint)
     if foreign:
+        collection.passed_over.add((about.kind or "").removesuffix("List"))
         return
     if kind is not None:
         collection.listed(kind.name)
@@ -212,7 +218,7 @@ def _take_list(
             collection.take_snapshot(typed(content["metadata"], SnapshotMetadata))
         except msgspec.ValidationError as error:
             collection.warn(f"{source}: what it says of itself as a snapshot was skipped: {in_words(error)}")
-    take_items(elements(content["items"]) or (), source, collection, kind)
+    take_items(elements(content["items"]) or (), source, collection, kind, depth)
 
 
 def _take_snapshot(content: Mapping[str, Value], source: str, collection: Collection) -> None:

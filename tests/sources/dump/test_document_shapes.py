@@ -157,6 +157,9 @@ def test_a_partial_cluster_info_dump_says_which_namespaces_it_has(tmp_path: Path
         ),
         pytest.param({"nodes": listing(NODE), "pods": PODS}, id="map of lists"),
         pytest.param([NODE, POD], id="bare array"),
+        pytest.param([NODE, PODS], id="array of an object and a list"),
+        pytest.param([listing(without_kind(NODE), kind="NodeList"), PODS], id="array of lists, as jq -s makes it"),
+        pytest.param(listing(listing(NODE), listing(POD)), id="list of lists"),
         pytest.param(
             {
                 "NodeList": [{"Node": without_kind(NODE), "Pods": [without_kind(POD)]}],
