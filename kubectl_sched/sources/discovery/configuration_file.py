@@ -6,7 +6,6 @@ It may be what people can get of a scheduler that runs: a ConfigMap, the answer 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kubectl_sched.config.config_map import configuration_in
@@ -15,8 +14,7 @@ from kubectl_sched.config.decoding import KIND
 from kubectl_sched.errors import SchedError
 from kubectl_sched.near_names import near_files
 from kubectl_sched.sources.discovery.scheduler_logs import MARK, logged_configuration
-from kubectl_sched.sources.dump.user_files import json_value
-from kubectl_sched.sources.standard_input import standard_input
+from kubectl_sched.sources.dump.user_files import bounded_content, check_size, json_value
 from kubectl_sched.sources.yaml.yaml_documents import documents
 
 if TYPE_CHECKING:
@@ -37,11 +35,12 @@ def read_configuration(path: str, flag: str = "--config") -> ConfigurationFile:
     """
     where = f"{flag} {path}"
     try:
-        data = standard_input().read() if path == "-" else Path(path).read_bytes()
+        data = bounded_content(path)
     except OSError as error:
         raise SchedError(f"{where}: {error.strerror}{near_files(path)}") from None
     if MARK in data:
         return _of_log(data, where)
+    check_size(data, where)
     file = first_document(data, where)
     inside = configuration_in(
         file.document, lambda text: first_document(text.encode(), f"{where}, inside the ConfigMap")

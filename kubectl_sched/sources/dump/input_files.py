@@ -6,7 +6,7 @@ import io
 import os
 import re
 import stat
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 
@@ -85,7 +85,9 @@ class Walk:
         if path == "-":
             from kubectl_sched.sources.standard_input import standard_input
 
-            content = _all_of(standard_input(), "standard input", self._progress)
+            stream = standard_input()
+            _refuse_device(stream, "standard input")
+            content = _all_of(stream, "standard input", self._progress)
             yield from self._opened(content, Source("standard input", "", content, named=True))
         elif is_directory(path):
             yield from self._directory(Path(path))
@@ -121,10 +123,9 @@ class Walk:
         with file, _read_errors(name):
             content: BinaryIO = file
             source = Source(name, path, content, named)
+            _refuse_device(file, name)
             if not file.seekable():
                 content = _all_of(file, name, self._progress)
-            elif not stat.S_ISREG(status.st_mode):
-                raise DumpError(f"{name}: it is a device, no dump")
             elif self._progress is not None:
                 progress, size = self._progress, status.st_size
                 source = source._replace(tell=lambda done: progress(name, done, size))
@@ -231,6 +232,13 @@ class _Counted(io.RawIOBase):
         count: int = cast("Any", self._file).readinto(buffer)
         self._progress(self._name, self._file.tell(), self._size)
         return count
+
+
+def _refuse_device(file: BinaryIO, name: str) -> None:
+    """Raises DumpError for a device that is not empty, as it may have no end. Pipes and terminals cannot be sought."""
+    with suppress(io.UnsupportedOperation):  # of what has no descriptor
+        if file.seekable() and not stat.S_ISREG(os.fstat(file.fileno()).st_mode) and file.read(1):
+            raise DumpError(f"{name}: it is a device, no dump")
 
 
 def _size(file: BinaryIO) -> int:

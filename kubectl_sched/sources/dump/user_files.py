@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.errors import words_of
 from kubectl_sched.sources.dump.text_encoding import utf8
@@ -42,24 +42,31 @@ def read_documents(path: str) -> tuple[Mapping[str, Any], ...]:
 
 
 def _content(path: str) -> bytes:
-    if path == "-":
-        from kubectl_sched.sources.standard_input import standard_input
-
-        return _text(standard_input(), "standard input")
+    name = "standard input" if path == "-" else path
     try:
-        with Path(path).open("rb") as file:
-            return _text(file, path)
+        content = bounded_content(path)
     except OSError as error:
         from kubectl_sched.near_names import near_files
 
         raise DumpError(f"{path}: {words_of(error)}{near_files(path)}") from None
+    check_size(content, name)
+    return utf8(content)
 
 
-def _text(file: BinaryIO, name: str) -> bytes:
-    content = file.read(_LARGEST + 1)
+def bounded_content(path: str) -> bytes:
+    """The bytes of a file (`-`: standard input), no further than shows that it is too large. Raises OSError."""
+    if path == "-":
+        from kubectl_sched.sources.standard_input import standard_input
+
+        return standard_input().read(_LARGEST + 1)
+    with Path(path).open("rb") as file:
+        return file.read(_LARGEST + 1)
+
+
+def check_size(content: bytes, name: str) -> None:
+    """Raises DumpError for more than people write."""
     if len(content) > _LARGEST:
         raise DumpError(f"{name}: it is larger than {_LARGEST >> 20} MiB, which is no file that people write")
-    return utf8(content)
 
 
 def _values(data: bytes, name: str) -> Iterator[Any]:

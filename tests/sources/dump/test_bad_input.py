@@ -6,6 +6,7 @@ import io
 import json
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 from unittest.mock import patch
 
@@ -14,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubectl_sched.sources import Dump, DumpError
+from kubectl_sched.sources.discovery.configuration_file import read_configuration
 from kubectl_sched.sources.dump.reader import read
 from kubectl_sched.sources.dump.user_files import read_documents
 from tests.apiserver.manifests import NODE, POD, keys, listing
@@ -21,7 +23,6 @@ from tests.examples import examples
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 LIST = json.dumps(listing(NODE, POD), indent=4)
 COMPACT = json.dumps(listing(NODE, POD))
@@ -93,6 +94,17 @@ def test_a_file_without_an_end_is_refused(name: str) -> None:
         read([name])
     with pytest.raises(DumpError, match=f"{name}: it is larger than 64 MiB"):
         read_documents(name)
+    with pytest.raises(DumpError, match=f"--config {name}: it is larger than 64 MiB"):
+        read_configuration(name)
+
+
+def test_standard_input_without_an_end_is_refused() -> None:
+    with (
+        Path("/dev/zero").open(encoding="utf-8") as stream,
+        patch.object(sys, "stdin", stream),
+        pytest.raises(DumpError, match="standard input: it is a device, no dump"),
+    ):
+        read(["-"])
 
 
 def test_yaml_aliases_that_explode_are_refused(read_text: Callable[..., Dump]) -> None:
