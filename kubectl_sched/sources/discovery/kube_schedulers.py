@@ -64,8 +64,7 @@ class FoundScheduler(Record, frozen=True, kw_only=True):
     @property
     def profiles(self) -> tuple[str, ...]:
         """The schedulerNames that it would serve."""
-        document = self.configuration.document
-        profiles = document.get("profiles") if document is not None else None
+        profiles = (self.configuration.document or {}).get("profiles")
         names = [
             str(profile.get("schedulerName") or DEFAULT_SCHEDULER_NAME)
             for profile in (profiles if isinstance(profiles, list) else ())

@@ -204,16 +204,15 @@ def test_of_its_config_map_the_first_document_counts(read_text: Callable[..., Du
     assert [profile["schedulerName"] for profile in found["profiles"]] == ["mine"]
 
 
-@pytest.mark.parametrize("wrong", ["profiles: 5", "profiles: true", "leaderElection: x", "leaderElection: [1]"])
-def test_a_config_map_of_wrong_types_keeps_its_scheduler_from_starting(
-    read_text: Callable[..., Dump], wrong: str
-) -> None:
-    text = f"apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n{wrong}\n"
-    config_map = {**obj("ConfigMap", "config", "kube-system"), "data": {"config.yaml": text}}
-    volumes = [{"name": "config", "configMap": {"name": "config"}}]
-    dump = read_text(listing(NODE, kube_scheduler("--config=/etc/config.yaml", volumes=volumes), config_map))
-    (problem,) = scheduler("kube-scheduler", report(dump))["problems"]
-    assert "it cannot start: kube-scheduler refuses this configuration" in problem
+@pytest.mark.parametrize("mistake", ["leaderElection: yes", "leaderElection: [a]", "profiles: 5", "profiles: yes"])
+def test_a_mistake_in_its_config_map_is_why_it_cannot_start(read_text: Callable[..., Dump], mistake: str) -> None:
+    text = f"apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n{mistake}\n"
+    config_map = {**obj("ConfigMap", "second", "kube-system"), "data": {"s.yaml": text}}
+    broken = second("--config=/etc/s.yaml", image="v1.36.0")
+    dump = read_text(listing(NODE, kube_scheduler(), broken, config_map, asking("default-scheduler")))
+    (problem,) = scheduler("a-second", report(dump))["problems"]
+    assert problem.startswith("it cannot start: kube-scheduler refuses this configuration: ")
+    assert ClusterSchedulers(dump, Replay()).schedule_one(pod(dump, "web-0")).kubernetes_version == "1.36"
 
 
 def test_it_is_not_taken_for_the_default_scheduler_where_there_is_another(read_text: Callable[..., Dump]) -> None:
