@@ -111,10 +111,10 @@ def _group_part(new: Pseudonyms, part: str) -> str:
 def _configuration_text(new: Pseudonyms, text: str) -> str:
     """A configuration as JSON under pseudonyms; one that cannot be read is gone."""
     try:
-        document = _configuration(new, dict(parsed(text, "a configuration")))
-    except (SchedError, WrongType):
+        document = parsed(text, "a configuration")
+    except SchedError:
         return ""
-    return msgspec.json.encode(document, order="deterministic").decode()
+    return msgspec.json.encode(_configuration(new, dict(document)), order="deterministic").decode()
 
 
 def _configuration(new: Pseudonyms, document: dict[str, Any]) -> dict[str, Any]:
@@ -155,8 +155,16 @@ def _plugin_config(new: Pseudonyms, config: Any) -> Any:
         ("defaultConstraints", tuple[affinity.TopologySpreadConstraint, ...]),
     ):
         if arguments.get(key):
-            changed[key] = msgspec.to_builtins(_inside(new, StrictReader().read(arguments[key], kind)))
+            changed[key] = _argument(new, arguments[key], kind)
     return {**config, "args": changed}
+
+
+def _argument(new: Pseudonyms, value: Any, kind: Any) -> Any:
+    """An argument under pseudonyms; for one that cannot be read stands a text, which cannot be read either."""
+    try:
+        return msgspec.to_builtins(_inside(new, StrictReader().read(value, kind)))
+    except WrongType:
+        return "left out"
 
 
 FIELDS: dict[str, Change] = {

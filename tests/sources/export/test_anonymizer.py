@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args, get_origin
 
@@ -13,6 +14,8 @@ from hypothesis import strategies as st
 from msgspec.structs import fields
 
 from kubectl_sched.api.pod import Pod
+from kubectl_sched.config import load_configuration
+from kubectl_sched.errors import SchedError
 from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
 from kubectl_sched.sources.discovery.replay_setup import Replay
 from kubectl_sched.sources.dump.reader import read
@@ -366,6 +369,25 @@ profiles: [{{pluginConfig: [{{name: [1]}}, {{name: NodeAffinity, args: {{addedAf
     data = encoded(anonymized(read_text(listing(NODE, configured))), lambda _: "")
     assert b"acme" not in data
     assert (b"Exists" in data) is is_kept
+
+
+TERM = {"matchExpressions": [{"key": "acme", "operator": "Exists"}], "matchFields": None}
+ADDED = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [TERM]}}
+
+
+@pytest.mark.parametrize(
+    ("args", "is_refused"),
+    [({"addedAffinity": ADDED}, False), ({"addedAffinity": [ADDED]}, True), ({"addedAffinity": "acme"}, True)],
+)
+def test_an_argument_that_is_refused_is_refused_under_pseudonyms(
+    read_text: Callable[..., Dump], args: dict[str, Any], *, is_refused: bool
+) -> None:
+    version = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
+    profiles = [{"pluginConfig": [{"name": "NodeAffinity", "args": args}]}]
+    changed = anonymized(read_text(listing(NODE, {**version, "profiles": profiles}))).scheduler_configuration
+    assert "acme" not in json.dumps(changed)
+    with pytest.raises(SchedError, match="addedAffinity: expected an object") if is_refused else nullcontext():
+        load_configuration(changed)
 
 
 TEXTS = st.lists(st.from_regex(r"[a-z0-9]([-a-z0-9.]{0,12}[a-z0-9])?", fullmatch=True), min_size=2, max_size=8)
