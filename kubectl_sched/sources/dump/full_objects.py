@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -18,17 +19,28 @@ _KINDS = frozenset({"Pod", "Node"})
 def whole_objects(paths: Sequence[str]) -> dict[tuple[str, str], dict[str, Any]]:
     """(kind, key) -> the object, of the JSON and YAML manifests and lists among these paths.
 
-    What lies in another layout, or came on standard input, is left out.
+    What lies in another layout, or came on standard input or through a pipe, is left out.
     """
     walk = Walk(None)
-    files = (source.content.read() for path in paths if path != "-" for source in walk.sources(path))
+    files = (source.content.read() for path in paths if _lasts(path) for source in walk.sources(path))
     return {
         (item["kind"], _key(item)): item
         for data in files
         for document in _documents(data)
         for item in _items(document)
-        if item.get("kind") in _KINDS
+        if _is_read(item)
     }
+
+
+def _lasts(path: str) -> bool:
+    """Report whether the content can be read again."""
+    return path != "-" and not Path(path).is_fifo()
+
+
+def _is_read(item: dict[str, Any]) -> bool:
+    """Report whether a pod or a node has the fields that tell it."""
+    kind, parts = item.get("kind"), (item.get("metadata"), item.get("spec", {}))
+    return isinstance(kind, str) and kind in _KINDS and all(isinstance(part, dict) for part in parts)
 
 
 def _documents(data: bytes) -> list[Any]:
@@ -47,12 +59,13 @@ def _items(document: Any) -> Iterator[dict[str, Any]]:
     if not kind.endswith("List"):
         yield document
         return
-    for item in document.get("items") or ():
+    items = document.get("items")
+    for item in items if isinstance(items, list) else ():
         if isinstance(item, dict):
             yield {"kind": kind.removesuffix("List"), **item}
 
 
 def _key(item: dict[str, Any]) -> str:
-    metadata = item.get("metadata") or {}
+    metadata = item["metadata"]
     name = str(metadata.get("name", ""))
     return name if item["kind"] == "Node" else f"{metadata.get('namespace') or 'default'}/{name}"
