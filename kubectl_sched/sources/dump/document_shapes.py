@@ -180,7 +180,15 @@ def take_object(
         note_rare_fields([item], value)
         collection.add([item], source)
     except (msgspec.ValidationError, RecursionError) as error:
-        collection.skip(kind.name, about.key, in_words(error), source)
+        collection.skip(kind.name, _key(about, kind), in_words(error), source)
+
+
+def _key(about: Head, kind: Kind) -> str:
+    """The key that the object would have in the collection."""
+    metadata = about.metadata
+    if metadata is None or not metadata.name:
+        return about.key
+    return f"{metadata.namespace or 'default'}/{metadata.name}" if kind.namespaced else metadata.name
 
 
 def _take_failure(status: Any, source: str, collection: Collection) -> None:

@@ -102,6 +102,12 @@ def test_one_broken_object_is_skipped_with_a_warning(
     assert said in warning
 
 
+def test_a_skipped_object_is_known_by_the_key_that_it_would_have(read_text: Callable[..., Dump]) -> None:
+    pod, node = ({**obj(kind, "bad"), "spec": 7} for kind in ("Pod", "Node"))
+    pod["metadata"], node["metadata"] = {"name": "bad"}, {"name": "bad", "namespace": "nonsense"}
+    assert list(read_text(listing(NODE, pod, node)).skipped) == [("Pod", "default/bad"), ("Node", "bad")]
+
+
 def test_a_nameless_object_is_skipped_with_a_warning(read_text: Callable[..., Dump]) -> None:
     dump = read_text(listing(NODE, {"apiVersion": "v1", "kind": "Pod", "metadata": {"namespace": "x"}}))
     assert keys(dump) == ["Node n1"]
