@@ -103,9 +103,9 @@ def _put(data: bytes, path: Path) -> None:
 
 def encoded(dump: Dump, own_reasons: Callable[[str], str]) -> bytes:
     """The same bytes for the same dump: kinds in one order, the objects of each as they were read."""
+    warnings = tuple(map(without_credentials, dump.warnings))  # they quote what servers and collectors said
     metadata = msgspec.json.encode(
-        SnapshotMetadata(VERSION, dump.server_version, tuple(sorted(dump.present)), dump.warnings),
-        order="deterministic",
+        SnapshotMetadata(VERSION, dump.server_version, tuple(sorted(dump.present)), warnings), order="deterministic"
     )
     # The reader of lists recognises them by a metadata without nested braces.
     inside = metadata[1:-1].replace(b"{", b"\\u007b").replace(b"}", b"\\u007d")

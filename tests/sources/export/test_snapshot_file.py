@@ -147,6 +147,14 @@ def test_it_keeps_what_is_not_in_the_objects(read_text: Callable[..., Dump], tmp
     assert again == dump
 
 
+def test_warnings_keep_no_credentials() -> None:
+    said = 'pods-errors.json: the bundle lacks what could not be collected: Get "https://{}10.0.0.1/?{}": i/o timeout'
+    dump = Dump(warnings=(said.format(f"me:{SECRET}@", f"token={SECRET}"),))
+    data = encoded(dump, own_reasons)
+    assert SECRET.encode() not in data
+    assert json.loads(data)["metadata"]["warnings"] == [said.format("", "***")]
+
+
 def test_it_is_compressed_where_its_name_says_so_and_the_bytes_are_always_the_same(
     read_text: Callable[..., Dump], tmp_path: Path
 ) -> None:
