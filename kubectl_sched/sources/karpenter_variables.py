@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import force_setattr
 
 from kubectl_sched.api.meta import Part
+from kubectl_sched.api.pod import Pod
 from kubectl_sched.sources.discovery.scheduler_flags import KARPENTER_FLAGS, containers_of, is_karpenter
 from kubectl_sched.sources.dump.undecoded_values import typed
 
@@ -45,7 +46,8 @@ class _Item(Part, frozen=True):
 def note_karpenter_variables(item: KubernetesObject, value: Value) -> None:
     """Put the variables before the flags of Karpenter's containers in a pod or a Deployment; the flags win."""
     spec = typed(value, _Item).spec
-    for container, its in zip(containers_of(item), spec.containers or spec.template.spec.containers, strict=True):
+    described = spec if isinstance(item, Pod) else spec.template.spec
+    for container, its in zip(containers_of(item), described.containers, strict=True):
         if is_karpenter(container):
             stated = (f"--{_FLAGS[each.name]}={each.value}" for each in its.env if each.name in _FLAGS and each.value)
             force_setattr(container, "command", (*stated, *container.command))

@@ -47,7 +47,7 @@ def _note(item: KubernetesObject, value: Value) -> None:
 
 def _values(read: Any) -> Sequence[Value]:
     """Return the value of each object."""
-    if isinstance(read, dict):
+    if isinstance(read, dict | msgspec.Raw):
         return (read,)
     from kubectl_sched.sources.dump.undecoded_values import elements, fields
 

@@ -5,7 +5,7 @@ import io
 import json
 import tarfile
 import zipfile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -13,7 +13,7 @@ from kubectl_sched.diagnostics.messages.decoder import parse
 from kubectl_sched.sources import DumpError, budget
 from kubectl_sched.sources.dump.json_documents import split
 from kubectl_sched.sources.dump.reader import read
-from tests.apiserver.manifests import NODE, POD, listing
+from tests.apiserver.manifests import NODE, POD, listing, obj
 from tests.program import run
 
 if TYPE_CHECKING:
@@ -212,6 +212,24 @@ def test_objects_before_a_node_list_are_read(tmp_path: Path) -> None:
     path = tmp_path / "d.json"
     path.write_text(f"{json.dumps(listing(NODE))}\n{json.dumps(listing(POD))}")
     assert len(read([str(path)]).objects) == 2
+
+
+GATED = {**POD, "spec": {"schedulingGates": [{"name": "g"}], "containers": [{"name": "c"}]}, "items": [NODE, NODE]}
+KARPENTER = {"spec": {"containers": [{"name": "c", "image": "public.ecr.aws/karpenter/controller:1.14.1"}]}}
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        GATED,
+        {**obj("Deployment", "karpenter", "", "apps/v1"), "spec": {"containers": [{}, {}], "template": KARPENTER}},
+    ],
+    ids=["a gated pod with items", "a Deployment of Karpenter with containers"],
+)
+def test_a_field_of_another_kind_is_none_of_the_object(tmp_path: Path, item: dict[str, Any]) -> None:
+    path = tmp_path / "d.json"
+    path.write_text(f"{json.dumps(NODE)}\n{json.dumps(item)}")
+    assert [found.name for found in read([str(path)]).objects] == ["n1", item["metadata"]["name"]]
 
 
 def test_a_claim_that_a_pod_names_twice_costs_no_pod_its_answer(tmp_path: Path) -> None:
