@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.sources.dump.dump import Dump
 
-_TAG = pattern(r":(v?\d+\.\d+[^@:/]*)")
+_TAG = pattern(r":(v?\d{1,9}\.\d{1,9})(?!\d)")
 
 
 class FoundScheduler(Record, frozen=True, kw_only=True):

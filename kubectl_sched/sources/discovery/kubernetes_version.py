@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.sources.dump.dump import Dump
 
-_SCHEDULER_IMAGE = pattern(r"(?:^|/)kube-scheduler(?:-\w+)?:(v?\d{1,9}\.\d{1,9}[^@]*)")
+_SCHEDULER_IMAGE = pattern(r"(?:^|/)kube-scheduler(?:-\w+)?:(v?\d{1,9}\.\d{1,9})(?!\d)")
 _VERSION = pattern(r"v?\d{1,9}\.\d{1,9}(?:$|[.+\-\s])")
 
 

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kubectl_sched.api.pod import Pod
+from kubectl_sched.config import KubeVersion
 from kubectl_sched.queries.schedulers import scheduler_report
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
+from kubectl_sched.sources.discovery.kubernetes_version import detect_version
 from kubectl_sched.sources.discovery.replay_setup import Replay
 from kubectl_sched.sources.dump.reader import read
 from tests.apiserver.manifests import NODE, listing, obj
@@ -220,6 +222,20 @@ def test_it_is_not_taken_for_the_default_scheduler_where_there_is_another(read_t
     schedulers = ClusterSchedulers(dump, Replay())
     assert schedulers.schedule_one(pod(dump, "web-0")).kubernetes_version == "1.36"
     assert schedulers.notes == ["default profile, as Pod kube-system/kube-scheduler (1.36) runs with no --config"]
+
+
+@pytest.mark.parametrize(
+    ("tag", "version"),
+    [("v1.36.2-corp.1", "1.36"), ("v1.36_corp", "1.36"), ("1.36rc1@sha256:5f", "1.36"), ("v1.20260115123456", None)],
+)
+def test_the_version_is_as_much_of_the_tag_as_says_it(
+    read_text: Callable[..., Dump], tag: str, version: str | None
+) -> None:
+    made = kube_scheduler()
+    made["spec"]["containers"][0]["image"] = f"registry.k8s.io/kube-scheduler:{tag}"
+    dump = read_text(listing(NODE, made))
+    assert scheduler("kube-scheduler", report(dump))["version"] == version
+    assert detect_version(dump) == (KubeVersion.parse(version) if version else None)
 
 
 def test_a_name_in_a_flag_is_a_profile_of_whatever_version(read_text: Callable[..., Dump]) -> None:
