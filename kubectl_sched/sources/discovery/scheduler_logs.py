@@ -39,10 +39,9 @@ _PATHS = (
     pattern(r"(?:^|/)(?P<namespace>[^/]+)/(?P<pod>[^/]*scheduler[^/]*)/logs\.txt$"),
 )
 _AMONG_OBJECTS = pattern(
-    rb"^==== START logs for container (?P<container>\S+) of pod (?P<namespace>[^/\s]+)/(?P<pod>\S+) ====\s"
-    rb"(?P<log>.*?)^==== END logs for ",
-    re.DOTALL | re.MULTILINE,
+    rb"^==== START logs for container \S+ of pod (?P<namespace>[^/\s]+)/(?P<pod>\S+) ====\s", re.MULTILINE
 )
+_END_AMONG_OBJECTS = b"\n==== END logs for "
 
 _LOGGED = pattern(rb"^==== START logs for container \S+ of pod ([^/\s]+)/", re.MULTILINE)
 
@@ -123,10 +122,12 @@ def logs_among_objects(data: bytes) -> Iterator[SchedulerLog]:
     """Those that `kubectl cluster-info dump` writes among the objects on standard output."""
     if MARK not in data:
         return
-    for found in _AMONG_OBJECTS.finditer(data):
-        log = scheduler_log(found["namespace"].decode(), found["pod"].decode(), found["log"][:LOG_BYTES])
-        if log is not None:
-            yield log
+    at = 0
+    while (found := _AMONG_OBJECTS.search(data, at)) and (at := data.find(_END_AMONG_OBJECTS, found.end() - 1)) >= 0:
+        log = data[found.end() : min(at + 1, found.end() + LOG_BYTES)]
+        seen = scheduler_log(found["namespace"].decode(), found["pod"].decode(), log)
+        if seen is not None:
+            yield seen
 
 
 def logged_namespaces(data: bytes) -> set[str]:

@@ -11,6 +11,7 @@ import pytest
 
 from kubectl_sched.diagnostics.messages.decoder import parse
 from kubectl_sched.sources import DumpError, budget
+from kubectl_sched.sources.discovery.scheduler_logs import MARK, logs_among_objects
 from kubectl_sched.sources.dump.json_documents import split
 from kubectl_sched.sources.dump.reader import read
 from tests.apiserver.manifests import NODE, POD, listing, obj
@@ -186,6 +187,11 @@ def test_braces_that_are_never_closed_take_linear_time() -> None:
 def test_logs_that_never_end_take_linear_time() -> None:
     with pytest.raises(DumpError):
         split(b"{\n" + b"==== START logs for x\n" * 200_000, "d.json")
+
+
+def test_schedulers_logs_that_never_end_take_linear_time() -> None:
+    starts = b"==== START logs for container c of pod a/b ====\n" * 40_000
+    assert list(logs_among_objects(starts + MARK)) == []
 
 
 def test_counts_of_any_length_are_read_as_no_counts() -> None:
