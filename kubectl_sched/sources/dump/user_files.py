@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -119,8 +120,7 @@ def _unique(pairs: list[tuple[str, Any]], name: str) -> dict[str, Any]:
     """The fields of an object. Raises DumpError for one that is there twice."""
     fields = dict(pairs)
     if len(fields) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
+        twice = next(key for key, times in Counter(key for key, _ in pairs).items() if times > 1)
         raise DumpError(f"{name}: key {twice!r} is already set in the same object")
     return fields
 

@@ -14,6 +14,7 @@ from kubectl_sched.sources import DumpError, budget
 from kubectl_sched.sources.discovery.scheduler_logs import MARK, logs_among_objects
 from kubectl_sched.sources.dump.json_documents import split
 from kubectl_sched.sources.dump.reader import read
+from kubectl_sched.sources.dump.user_files import json_value
 from tests.apiserver.manifests import NODE, POD, listing, obj
 from tests.program import run
 
@@ -192,6 +193,12 @@ def test_logs_that_never_end_take_linear_time() -> None:
 def test_schedulers_logs_that_never_end_take_linear_time() -> None:
     starts = b"==== START logs for container c of pod a/b ====\n" * 40_000
     assert list(logs_among_objects(starts + MARK)) == []
+
+
+def test_a_key_that_is_set_twice_among_many_is_found_in_linear_time() -> None:
+    fields = ",".join(f'"{number}": 0' for number in (*range(200_000), 199_999))
+    with pytest.raises(DumpError, match="key '199999' is already set"):
+        json_value(f"{{{fields}}}".encode(), "d.json")
 
 
 def test_counts_of_any_length_are_read_as_no_counts() -> None:
