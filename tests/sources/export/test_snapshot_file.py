@@ -11,6 +11,7 @@ import pytest
 
 from kubectl_sched.api.core import ConfigMap
 from kubectl_sched.api.pod import Pod
+from kubectl_sched.config import load_configuration
 from kubectl_sched.config.config_map import configuration_keys
 from kubectl_sched.diagnostics.messages.scheduler_reasons import own_reasons
 from kubectl_sched.errors import SchedError
@@ -222,6 +223,16 @@ def test_a_broken_configuration_is_as_broken_in_it(read_text: Callable[..., Dump
     assert configuration_keys(again.data) == ("a",)
     with pytest.raises(SchedError):
         parsed(again.data["a"], "a")
+
+
+@pytest.mark.parametrize("name", [["NodeAffinity"], {"a": 1}, 7])
+def test_a_plugin_whose_name_is_no_text_is_as_broken_in_it(read_text: Callable[..., Dump], name: Any) -> None:
+    version = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
+    config = {**version, "profiles": [{"pluginConfig": [{"name": name, "args": {"password": SECRET}}]}]}
+    data = encoded(read_text(listing(NODE, config)), own_reasons)
+    assert SECRET.encode() not in data
+    with pytest.raises(SchedError, match=r"name: expected a string"):
+        load_configuration(read_text(data).scheduler_configuration)
 
 
 @pytest.mark.parametrize(
