@@ -63,7 +63,8 @@ def zip_members(file: BinaryIO, source: str, wanted: Callable[[str], bool], budg
     with _damage_refused(source), zipfile.ZipFile(file) as archive:
         for index, entry in enumerate(archive.infolist()):
             _limit(index, source)
-            if entry.is_dir() or _is_link(entry) or not wanted(entry.filename):
+            path = entry.filename.replace("\\", "/")  # PowerShell 5 writes what Windows calls it
+            if path.endswith("/") or _is_link(entry) or not wanted(path):
                 continue
             if entry.flag_bits & 1:
                 raise DumpError(f"{source}: {entry.filename} is encrypted; unpack the archive first")
@@ -72,7 +73,7 @@ def zip_members(file: BinaryIO, source: str, wanted: Callable[[str], bool], budg
                 budget.expand(len(piece), source)
                 content.write(piece)
             content.seek(0)
-            yield Member(entry.filename, content)
+            yield Member(path, content)
 
 
 @contextmanager

@@ -15,7 +15,7 @@ import pytest
 from kubectl_sched.sources import DumpError
 from kubectl_sched.sources import budget as limits
 from kubectl_sched.sources.dump.reader import read
-from tests.apiserver.manifests import NODE, POD, keys, listing
+from tests.apiserver.manifests import NODE, POD, keys, listing, without_kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,6 +62,13 @@ def test_archives_are_read_without_unpacking(tmp_path: Path, name: str, content:
     (tmp_path / name).write_bytes(content)
     assert sorted(keys(read([str(tmp_path / name)]))) == ["Node n1", "Pod shop/web-0"]
     assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_the_folders_of_a_zip_from_powershell_are_known(tmp_path: Path) -> None:
+    bare = {"metadata": {}, "items": [without_kind(POD)]}
+    files = {r"cluster-resources\nodes.json": listing(NODE), r"cluster-resources\pods\shop.json": bare}
+    (tmp_path / "b.zip").write_bytes(zipped({path: json.dumps(content) for path, content in files.items()}))
+    assert keys(read([str(tmp_path / "b.zip")])) == ["Node n1", "Pod shop/web-0"]
 
 
 @pytest.mark.parametrize("compress", [gzip.compress, lzma.compress, bz2.compress])
