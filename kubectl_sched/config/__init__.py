@@ -58,29 +58,41 @@ def load_configuration(
     document: object = None,
     version: KubeVersion | None = None,
     feature_overrides: Mapping[str, bool] | None = None,
+    emulated: KubeVersion | None = None,
 ) -> Configuration:
     """Return the configuration of a parsed KubeSchedulerConfiguration.
 
     None means kube-scheduler's defaults. Without `version` a document of an old apiVersion selects the newest minor
-    that serves it, and else the newest minor is taken. Raises ConfigurationError or FeatureGateError where
+    that serves it, and else the newest minor is taken. With `emulated` the feature gates are those of that minor, as
+    with kube-scheduler's flag --emulated-version. Raises ConfigurationError or FeatureGateError where
     kube-scheduler refuses to start, except that a plugin it does not know is left out with a warning, and an
     apiVersion it no longer serves is read with one.
     """
     if document is not None:
-        return _load(document, version, feature_overrides)
+        return _load(document, version, feature_overrides, emulated)
     chosen, warning = nearest(version or NEWEST)
-    features = Features.for_version(chosen, feature_overrides)
+    features = Features.for_version(_gates_of(chosen, emulated), feature_overrides)
     return _defaults(chosen, features, (warning,) if warning else ())
 
 
-def _load(document: object, version: KubeVersion | None, feature_overrides: Mapping[str, bool] | None) -> Configuration:
+def _gates_of(version: KubeVersion, emulated: KubeVersion | None) -> KubeVersion:
+    """Return the minor whose feature gates count; none can emulate a later one than its own."""
+    return version if emulated is None else min(nearest(emulated)[0], version)
+
+
+def _load(
+    document: object,
+    version: KubeVersion | None,
+    feature_overrides: Mapping[str, bool] | None,
+    emulated: KubeVersion | None,
+) -> Configuration:
     # Only a document needs these, and most runs have none.
     from kubectl_sched.config import decoding, profile_resolution
 
     document = decoding.configuration_document(document)
     api_version = document["apiVersion"]
     chosen, warning = nearest(version or decoding.serving(api_version)[-1])
-    features = Features.for_version(chosen, feature_overrides)
+    features = Features.for_version(_gates_of(chosen, emulated), feature_overrides)
     release = RELEASES[chosen]
     written = decoding.decode(document, release)
     config = profile_resolution.complete_configuration(written, release, features)

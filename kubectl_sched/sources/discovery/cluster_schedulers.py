@@ -133,12 +133,14 @@ class ClusterSchedulers:
         source = owner.configuration
         version = self._version or owner.version or detect_version(self.dump)
         gates = self._replay.feature_gates or owner.flags.get("feature-gates")
-        what = f"{owner.key} ({owner.version or 'version unknown'})"
+        emulated = owner.emulated if self._version is None else None
+        as_of = f", emulating {emulated}" if emulated is not None else ""
+        what = f"{owner.key} ({owner.version or 'version unknown'}{as_of})"
         if source.document is not None:
             try:
-                configuration = load_configuration(source.document, version, _gates(gates))
+                configuration = load_configuration(source.document, version, _gates(gates), emulated)
             except SchedError as error:
-                assumed = self._default(version, None)
+                assumed = self._default(version, None, emulated)
                 return Assumed(
                     configuration=assumed,
                     evidence=f"default profile assumed: that of {what} in {source.source} is refused: {error}",
@@ -150,11 +152,11 @@ class ClusterSchedulers:
             return Assumed(configuration=configuration, evidence=f"profiles of {what}, as {source.source} has them")
         own = self.dump.scheduler_configuration
         if own is not None and not source.is_known:
-            configuration = load_configuration(own, version, _gates(gates))
+            configuration = load_configuration(own, version, _gates(gates), emulated)
             return Assumed(
                 configuration=configuration, evidence=f"profiles of {what}, as {_OWN} has them", is_of_dump=True
             )
-        configuration = self._default(version, gates)
+        configuration = self._default(version, gates, emulated)
         if source.is_known:
             return Assumed(
                 configuration=configuration, evidence=f"default profile, as {what} runs with {source.source}"
@@ -165,13 +167,13 @@ class ClusterSchedulers:
             evidence=f"default profile assumed: {what} has its configuration from {source.source}{more}",
         )
 
-    def _default(self, version: KubeVersion | None, gates: str | None) -> Configuration:
+    def _default(self, version: KubeVersion | None, gates: str | None, emulated: KubeVersion | None) -> Configuration:
         try:
-            return load_configuration(None, version, _gates(gates))
+            return load_configuration(None, version, _gates(gates), emulated)
         except SchedError:
             if gates == self._replay.feature_gates:
                 raise
-            return load_configuration(None, version, _gates(self._replay.feature_gates))
+            return load_configuration(None, version, _gates(self._replay.feature_gates), emulated)
 
     def _of_nobody(self) -> Assumed:
         """Nothing that was found has the name, or --config says what counts."""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from kubectl_sched.sources.dump.dump import Dump
 
 _TAG = pattern(r":(v?\d{1,9}\.\d{1,9})(?!\d)")
+_EMULATED = pattern(r"(?:^|,)(?:kube=)?(v?\d{1,9}\.\d{1,9})(?:,|$)")
 
 
 class FoundScheduler(Record, frozen=True, kw_only=True):
@@ -45,6 +46,13 @@ class FoundScheduler(Record, frozen=True, kw_only=True):
     lease: Lease | None = None
     problems: tuple[str, ...] = ()
     """The reasons why it serves no pods, a sentence each."""
+
+    @property
+    def emulated(self) -> KubeVersion | None:
+        """The older minor whose feature gates it has, by its flag --emulated-version; None if they are its own."""
+        found = _EMULATED.search(self.flags.get("emulated-version", ""))
+        minor = KubeVersion.parse(found[1]) if found is not None else None
+        return minor if minor is not None and (self.version is None or minor < self.version) else None
 
     @property
     def key(self) -> str:
@@ -168,13 +176,13 @@ def _lease_key(given: Mapping[str, str], document: Mapping[str, Any]) -> str | N
 def _own_problems(found: FoundScheduler) -> Iterator[str]:
     document = found.configuration.document
     if document is not None and found.version is not None and "config" in found.flags:
-        yield from _unreadable(document, found.version, found.flags.get("feature-gates"))
+        yield from _unreadable(document, found.version, found)
     not_ready = [pod for pod in found.pods if pod.spec.node_name == ""]
     if len(not_ready) == len(found.pods):
         yield "none of its pods has a node"
 
 
-def _unreadable(document: Mapping[str, Any], version: KubeVersion, gates: str | None) -> Iterator[str]:
+def _unreadable(document: Mapping[str, Any], version: KubeVersion, found: FoundScheduler) -> Iterator[str]:
     """Return the reason why the scheduler's own image cannot read its configuration."""
     from kubectl_sched.config.decoding import serving
 
@@ -185,7 +193,8 @@ def _unreadable(document: Mapping[str, Any], version: KubeVersion, gates: str | 
         yield f"its image is of {version}, which does not read {api_version}: {bound} that does"
         return
     try:
-        load_configuration(document, version, parse_feature_gates(gates) if gates else None)
+        gates = found.flags.get("feature-gates")
+        load_configuration(document, version, parse_feature_gates(gates) if gates else None, found.emulated)
     except SchedError as error:
         if served:
             yield f"it cannot start: {error}"

@@ -27,6 +27,7 @@ FLAGS = frozenset(
     {
         "algorithm-provider",
         "config",
+        "emulated-version",
         "feature-gates",
         "kube-api-qps",
         "leader-elect",

@@ -217,6 +217,28 @@ def test_a_mistake_in_its_config_map_is_why_it_cannot_start(read_text: Callable[
     assert ClusterSchedulers(dump, Replay()).schedule_one(pod(dump, "web-0")).kubernetes_version == "1.36"
 
 
+@pytest.mark.parametrize(
+    ("emulated", "batches", "told"),
+    [
+        ("1.34", False, "1.36, emulating 1.34"),
+        ("kube=1.34", False, "1.36, emulating 1.34"),
+        ("wardle=1.2,kube=v1.34", False, "1.36, emulating 1.34"),
+        ("1.40", True, "1.36"),
+        ("wardle=1.2", True, "1.36"),
+    ],
+)
+def test_a_scheduler_that_emulates_an_older_minor_has_the_feature_gates_of_that_one(
+    read_text: Callable[..., Dump], emulated: str, batches: bool, told: str
+) -> None:
+    dump = read_text(listing(NODE, kube_scheduler(f"--emulated-version={emulated}")))
+    assumed = ClusterSchedulers(dump, Replay()).assumed("default-scheduler")
+    assert assumed.configuration.version == KubeVersion(1, 36)
+    assert assumed.configuration.features.enabled("OpportunisticBatching") is batches
+    assert f"({told}) runs with no --config" in assumed.evidence
+    replayed = ClusterSchedulers(dump, Replay(kube_version="1.36")).assumed("default-scheduler")
+    assert replayed.configuration.features.enabled("OpportunisticBatching")
+
+
 def test_it_is_not_taken_for_the_default_scheduler_where_there_is_another(read_text: Callable[..., Dump]) -> None:
     dump = read_text(listing(NODE, kube_scheduler(), second("--config=/etc/s.yaml"), asking("default-scheduler")))
     schedulers = ClusterSchedulers(dump, Replay())
