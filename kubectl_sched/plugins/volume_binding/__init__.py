@@ -177,7 +177,8 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
 
     def score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Integers:
         """By how full the storage of the node's classes would be, along the profile's shape."""
-        state.read(PRE_FILTER_STATE)
+        if self._scores:
+            state.read(PRE_FILTER_STATE)
         found = self._found(state, nodes)
         if not self._scores or found is None:
             return np.zeros(len(rows), dtype=np.int64)

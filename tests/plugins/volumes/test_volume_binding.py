@@ -341,7 +341,9 @@ def test_attribute_classes_need_their_gate(version: str, gate: bool | None, foun
     assert (status.code is Code.ERROR) is bool(found)
 
 
-def test_scoring_without_pre_filter_fails_as_upstream_does() -> None:
+def test_scoring_without_pre_filter_fails_as_upstream_does_unless_nothing_is_scored() -> None:
+    off, state, nodes = make(VolumeBinding), CycleState(), snapshot(node())
+    assert off.score(state, pod(), nodes, all_rows(nodes)).tolist() == [0]
     plugin = make(VolumeBinding, SHAPE, StorageCapacityScoring=True)
     with pytest.raises(PluginError, match=r"^not found$"):
         scored(plugin, pod(), snapshot(node()))
