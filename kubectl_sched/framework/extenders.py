@@ -165,9 +165,10 @@ def prioritize(
 
 def _raw_scores(priorities: Iterable[tuple[str, int]], place: Mapping[str, int]) -> Integers:
     raw = np.zeros(len(place), dtype=np.int64)
-    for host, score in priorities:
-        if host in place:
-            raw[place[host]] += score
+    with np.errstate(over="ignore"):  # it wraps around, as in Go
+        for host, score in priorities:
+            if host in place:
+                raw[place[host]] += score
     return raw
 
 

@@ -120,6 +120,7 @@ ANSWERS: dict[str, Any] = {
     "nameless": lambda _: {"Nodes": {"items": [{"metadata": 5}]}},
     "victims": lambda _: {"NodeNameToMetaVictims": {"n1": {"Pods": 5}}},
     "scores": lambda _: [{"Host": "n1", "Score": "many"}],
+    "overflow": lambda _: [{"Host": "n1", "Score": score} for score in (2**63 - 1, 2)] + [{"Host": "n2", "Score": 1}],
     "fraction": lambda _: [{"Host": "n1", "Score": 1.5}],
     "nulls": lambda _: [None, {"Host": "n1", "Score": 10}],
     "number-of-errors": lambda _: {"NodeNames": ["n1"], "Error": 5},

@@ -322,6 +322,13 @@ def test_a_score_of_nothing_is_passed_over(server: ExtenderServer, tmp_path: Pat
     assert [each.raw.tolist() for each in result.scores if each.plugin == server.url] == [[10, 0]]
 
 
+def test_scores_wrap_around(server: ExtenderServer, tmp_path: Path) -> None:
+    result = replay(extender(server.url, prioritizeVerb="overflow"), cluster(2), tmp_path)
+    (own,) = [each for each in result.scores if each.plugin == server.url]
+    assert own.raw.tolist() == [1 - 2**63, 1]
+    assert own.weighted.tolist() == [20, 20]
+
+
 @pytest.mark.parametrize("verb", ["broken", "number", "scores", "fraction"])
 def test_a_failure_to_score_gives_no_points(verb: str, server: ExtenderServer, tmp_path: Path) -> None:
     result = replay(extender(server.url, prioritizeVerb=verb), cluster(), tmp_path)
