@@ -182,6 +182,8 @@ def test_an_unknown_plugin_is_named_and_the_rest_resolved(tmp_path: Path, capsys
         ("apiVersion: v1\nkind: Policy\n", "Policy"),
         (f"{HEAD}profiles: [{{schedulerName: a}}, {{schedulerName: a}}]", "Duplicate value"),
         ("apiVersion: v1\nkind: ConfigMap\ndata: {a: b}\n", "holds no KubeSchedulerConfiguration"),
+        (f"---\n# one\n---\n{HEAD}", "its first document is empty, and kube-scheduler reads no other"),
+        (f"null\n---\n{HEAD}", "its first document is empty, and kube-scheduler reads no other"),
     ],
 )
 def test_what_is_refused_is_said_in_a_sentence(text: str, said: str, tmp_path: Path) -> None:
@@ -198,11 +200,12 @@ def test_json_is_read_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert [item["schedulerName"] for item in as_json(path, capsys)["items"]] == ["a/\U0001f600"]
 
 
+@pytest.mark.parametrize("second", [f"{HEAD}profiles: [{{schedulerName: b}}]", "unfinished: ["])
 def test_of_several_documents_the_first_is_read_as_kube_scheduler_does(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    second: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "config.yaml"
-    path.write_text(f"{HEAD}profiles: [{{schedulerName: a}}]\n---\n{HEAD}profiles: [{{schedulerName: b}}]\n")
+    path.write_text(f"# one\n---\n{HEAD}profiles: [{{schedulerName: a}}]\n---\n{second}\n")
     data = as_json(path, capsys)
     assert [item["schedulerName"] for item in data["items"]] == ["a"]
     assert f"--config {path} holds 2 documents, of which kube-scheduler reads only the first" in data["warnings"]

@@ -18,7 +18,7 @@ from kubectl_sched.sources.dump.user_files import bounded_content, check_size, j
 from kubectl_sched.sources.yaml.yaml_documents import documents
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 
 class ConfigurationFile(NamedTuple):
@@ -67,7 +67,7 @@ def first_document(data: bytes, where: str) -> ConfigurationFile:
     value = values[0] if values else {}
     warnings: tuple[str, ...] = ()
     if len(values) > 1:
-        if not isinstance(value, dict) or value.get("kind") != KIND:
+        if not _is_configuration(value):
             raise SchedError(f"{where}: it holds {len(values)} documents; it must be one {KIND}")
         warnings = (f"{where} holds {len(values)} documents, of which kube-scheduler reads only the first",)
     if not isinstance(value, dict):
@@ -88,7 +88,18 @@ def _json(data: bytes, where: str) -> Any:
 
 def _yaml(data: bytes, where: str) -> list[Any]:
     found = list(documents(data, where, strict=True))
-    for document in found:
-        if document.error is not None:
-            raise document.error
-    return [document.value for document in found]
+    if found and found[0].error is not None:
+        raise found[0].error
+    values = [document.value for document in found]
+    if found and _is_configuration(values[0]) and _holds_document(data.split(b"\n")[: found[0].line - 1]):
+        raise SchedError(f"{where}: its first document is empty, and kube-scheduler reads no other")
+    return values
+
+
+def _is_configuration(value: Any) -> bool:
+    return isinstance(value, dict) and value.get("kind") == KIND
+
+
+def _holds_document(lines: Iterable[bytes]) -> bool:
+    """Report whether anything but comments stands in the lines: if not a value, the mark that begins a document."""
+    return any(line.strip() and not line.lstrip().startswith(b"#") for line in lines)
