@@ -46,3 +46,13 @@ def test_commands_can_be_pasted_from_a_terminal(tmp_path: Path, columns: int) ->
     assert max(map(len, printed.splitlines())) <= columns
     pasted = printed.replace("\\\n", " ").splitlines()
     assert [shlex.split(line) for line in pasted if line.startswith("    kubectl ")] == list(map(shlex.split, commands))
+
+
+def test_flags_that_switch_features_are_shown(tmp_path: Path) -> None:
+    flags = ["--feature-gates=StorageCapacityScoring=true", "--emulated-version=1.34"]
+    container = {"name": "kube-scheduler", "image": "kube-scheduler:v1.36.2", "command": ["kube-scheduler", *flags]}
+    pod = CONFIGURED_ON_ITS_HOST | {"spec": {"nodeName": "control-plane-1.example.com", "containers": [container]}}
+    source = tmp_path / "dump.json"
+    source.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [NODE, pod]}))
+    printed, _ = on_terminal(["schedulers", "--from", str(source)])
+    assert "  emulated version: 1.34\n  feature gates: StorageCapacityScoring=true\n" in printed

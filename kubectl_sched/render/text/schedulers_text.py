@@ -70,9 +70,9 @@ def _state(item: dict[str, Any]) -> Iterator[str]:
     if election and election["holder"]:
         whose = {True: "", False: ", none of these"}.get(election["isHolder"], "")
         yield safe(f"Lease {election['lease']}: held by {election['holder']}{whose}")
-    gates = item["flags"].get("feature-gates")
-    if gates:
-        yield safe(f"feature gates: {gates}")
+    for flag in ("emulated-version", "feature-gates"):
+        if value := item["flags"].get(flag):
+            yield safe(f"{flag.replace('-', ' ')}: {value}")
     yield from (safe(f"! {problem}") for problem in item["problems"])
 
 
