@@ -545,6 +545,16 @@ async def test_a_cluster_without_nodes_is_shown_as_one(tmp_path: Path) -> None:
         assert screen.listed == []
 
 
+@pytest.mark.parametrize("size", [(40, 10), (60, 12)])
+@on_screen
+async def test_a_sentence_below_a_list_that_has_no_room_ends_in_dots(size: tuple[int, int]) -> None:
+    async with opened(explorer(), size) as screen:
+        assert screen.line_with("✗ …web-0")
+        assert screen.lines[-2].endswith(" …")
+        await screen.press("slash")
+        assert screen.lines[-3].endswith(" …")
+
+
 @on_screen
 async def test_what_is_wider_than_the_screen_is_cut_with_dots() -> None:
     async with opened(explorer(API), (40, 24)) as screen:

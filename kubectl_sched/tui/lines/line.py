@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from rich.cells import cell_len, set_cell_size
 
 from kubectl_sched.render.safe_text import safe, shortened
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 DOTS = "…"
+_MORE = f" {DOTS}"
 _BREAKS = "/:,-="
 
 
@@ -95,6 +99,16 @@ def wrapped(text: str, width: int, tone: Tone = Tone.PLAIN, indent: str = "") ->
     """The text over as many lines as it takes, broken between words where it can be, each after the indent."""
     room = width - len(indent)
     return [(Span(indent + part, tone),) for each in text.split("\n") for part in broken(safe(each), room)]
+
+
+def first_lines(lines: Sequence[Line], most: int, width: int) -> list[Line]:
+    """At most so many lines, with dots at the end of the last where any is left out."""
+    if len(lines) <= most:
+        return list(lines)
+    *kept, last = lines[:most]
+    text = "".join(span.text for span in last)
+    shown = set_cell_size(text, min(cell_len(text), width - len(_MORE))) + _MORE
+    return [*kept, (Span(shown, last[0].tone),)]
 
 
 def broken(text: str, width: int) -> list[str]:

@@ -8,7 +8,7 @@ from kubectl_sched.render.headline import headline
 from kubectl_sched.render.node_tables import short
 from kubectl_sched.render.safe_text import count, safe
 from kubectl_sched.tui.explorer_state import RANK
-from kubectl_sched.tui.lines.line import Span, Tone, wrapped
+from kubectl_sched.tui.lines.line import Span, Tone, first_lines, wrapped
 
 if TYPE_CHECKING:
     from kubectl_sched.tui.explorer_state import View
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 _SENTENCE_LINES = 3
 _NEW_NODES_LINES = 2
-_DOTS = " …"
 _ORDER = {
     RANK: "best first",
     "node": "by name",
@@ -33,21 +32,14 @@ def sentence(view: View, width: int) -> list[Line]:
     told = f"{headline(view.explanation)}."
     if view.edits:
         told = f"WHAT IF ({len(view.edits)}): {told}"
-    lines = _shortened(told, width, Tone.GOOD if view.result.fits else Tone.BAD, _SENTENCE_LINES)
+    tone = Tone.GOOD if view.result.fits else Tone.BAD
+    lines = first_lines(wrapped(told, width, tone), _SENTENCE_LINES, width)
     found = view.explanation.new_nodes
     if found is not None:
         from kubectl_sched.render.new_nodes_sentences import verdict_sentences  # most clusters need none
 
         for verdict in verdict_sentences(found):
-            lines += _shortened(verdict, width, Tone.PLAIN, _NEW_NODES_LINES)
-    return lines
-
-
-def _shortened(told: str, width: int, tone: Tone, most: int) -> list[Line]:
-    lines = wrapped(told, width, tone)
-    if len(lines) > most:
-        last = lines[most - 1][0].text[: width - len(_DOTS)]
-        lines = [*lines[: most - 1], (Span(last + _DOTS, tone),)]
+            lines += first_lines(wrapped(verdict, width), _NEW_NODES_LINES, width)
     return lines
 
 

@@ -10,6 +10,7 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from kubectl_sched.render.safe_text import clipped
+from kubectl_sched.tui.lines.line import first_lines
 from kubectl_sched.tui.widgets.key_line import KeyLine
 from kubectl_sched.tui.widgets.line_list import LineList
 from kubectl_sched.tui.widgets.texts import as_texts
@@ -44,8 +45,8 @@ class Page(Screen[R]):
     """
 
     DEFAULT_CSS = """
-    Page #heading { height: auto; max-height: 40%; border-bottom: solid $primary; }
-    Page #below { height: auto; max-height: 40%; border-top: solid $primary; display: none; }
+    Page #heading { height: auto; border-bottom: solid $primary; }
+    Page #below { height: auto; border-top: solid $primary; display: none; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", "Back"),
@@ -79,13 +80,17 @@ class Page(Screen[R]):
 
     def head(self, lines: Sequence[Line]) -> None:
         """Show the heading."""
-        self.query_one("#heading", Static).update(as_texts(lines, self.app.theme))
+        self.query_one("#heading", Static).update(as_texts(self._fitting(lines), self.app.theme))
 
     def show_below(self, lines: Sequence[Line]) -> None:
         """Show lines below the list; without any, the list has their room."""
         below = self.query_one("#below", Static)
         below.display = bool(lines)
-        below.update(as_texts(lines, self.app.theme))
+        below.update(as_texts(self._fitting(lines), self.app.theme))
+
+    def _fitting(self, lines: Sequence[Line]) -> Sequence[Line]:
+        """The lines, with a border, on two fifths of the screen: the list has the rest."""
+        return first_lines(lines, max(self.size.height * 2 // 5 - 1, 1), self.size.width)
 
     def on_mount(self) -> None:
         """Colours follow the theme."""

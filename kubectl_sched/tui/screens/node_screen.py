@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.widgets import Static
 
 from kubectl_sched.tui.keys import NODE
-from kubectl_sched.tui.lines.line import Tone, line, wrapped
+from kubectl_sched.tui.lines.line import Tone, first_lines, line, wrapped
 from kubectl_sched.tui.lines.node_lines import about, findings, title
 from kubectl_sched.tui.screens.lines_screen import Page
 from kubectl_sched.tui.widgets.key_line import KeyLine
@@ -57,7 +57,8 @@ class NodeScreen(Page[int]):
         row, width = self._rows[self._at], self.size.width
         place = f" ({self._at + 1:,} of {len(self._rows):,})"
         text, tone = title(self._result, row)
-        self.head([*wrapped(f"{text}{place}", width, tone)[:3], line(about(self._result, row), Tone.DIM)])
+        verdict = first_lines(wrapped(f"{text}{place}", width, tone), 3, width)
+        self.head([*verdict, *wrapped(about(self._result, row), width, Tone.DIM)])
         self._gather(row, width)
 
     @work(exclusive=True, group="findings")
