@@ -93,6 +93,8 @@ def test_a_what_if_has_both(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     assert [(row[0], row[2].removeprefix("\N{MULTIPLICATION X} "), row[3]) for row in rows] == [
         (f"default/{each['pod']['name']}", each["node"] or each["outcome"], str(each["total"] or "")) for each in told
     ]
+    filled = [cell.words for cell in page.every("table", "plain")[1].every("tr")[0].elements]
+    assert filled == ["Node", "New", "CPU requested (millicores)", "Memory requested (GiB)", "Pods"]
     assert "default/plain-5 fits on none of 2 nodes" in page.one("article").words
     code, out, _ = run(*arguments, "markdown")
     assert code == 1

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kubectl_sched.render.html.node_section import Room
+    from kubectl_sched.render.table import Table
     from kubectl_sched.simulation.placements import Placement, Simulated
     from kubectl_sched.simulation.what_if_result import WhatIfResult
 
@@ -50,6 +51,7 @@ class WhatIfView(Record, frozen=True, kw_only=True):
     version: str
     rollouts: tuple[str, ...]
     workloads: tuple[tuple[str, int, int, str], ...]
+    node_headings: tuple[str, ...]
     nodes: tuple[FilledNode, ...]
     zones: str | None
     placements: tuple[Placement, ...]
@@ -63,13 +65,15 @@ def what_if_view(answer: WhatIfResult, version: str, warnings: Sequence[str], ro
     simulated = answer.simulated
     placements = simulated.placements
     first = simulated.first_unplaced
+    filled = filled_table(simulated, filled_nodes(simulated))
     return WhatIfView(
         fits=not simulated.unplaced,
         sentence=what_if_sentence(answer),
         version=version,
         rollouts=tuple(about_rollout(rollout) for rollout in answer.rollouts),
         workloads=tuple(workloads(placements)),
-        nodes=tuple(_filled_nodes(simulated)),
+        node_headings=filled.headings,
+        nodes=tuple(_filled_nodes(simulated, filled)),
         zones=zones_in_words(simulated),
         placements=placements[: room.rows],
         hidden=max(0, len(placements) - room.rows),
@@ -78,8 +82,7 @@ def what_if_view(answer: WhatIfResult, version: str, warnings: Sequence[str], ro
     )
 
 
-def _filled_nodes(simulated: Simulated) -> Iterator[FilledNode]:
-    table = filled_table(simulated, filled_nodes(simulated))
+def _filled_nodes(simulated: Simulated, table: Table[tuple[str, int]]) -> Iterator[FilledNode]:
     for (name, pods), (_, _, *texts) in zip(table.rows, table.texts, strict=True):
         full = (round(100 * filling(simulated, name, resource)) for resource in RESOURCES)
         shares = tuple(Share(text=text, percent=percent) for text, percent in zip(texts, full, strict=True))
