@@ -113,7 +113,7 @@ class Request(Edit, frozen=True, kw_only=True):
                 return index
         if self.container or not containers:
             names = ", ".join(each.name for each in containers)
-            raise SchedError(f"the pod has no container {self.container}; it has {names or 'none'}")
+            raise SchedError(f"the pod has no container{f' {self.container}; it has {names}' if names else ''}")
         return 0
 
     def _changed(self, container: Container) -> Container:

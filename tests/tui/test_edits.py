@@ -13,6 +13,7 @@ from msgspec import structs
 
 from kubectl_sched.api.component_helpers.pod_requests import scheduler_options
 from kubectl_sched.api.core import Node
+from kubectl_sched.api.meta import with_spec
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.config import load_configuration
 from kubectl_sched.config.versions import KubeVersion
@@ -25,6 +26,7 @@ from kubectl_sched.scheduler.scheduler import Scheduler
 from kubectl_sched.shell_commands import label_node
 from kubectl_sched.snapshot import build
 from kubectl_sched.sources.dump.reader import read
+from kubectl_sched.suggestions.trial import Trial
 from kubectl_sched.tui import explorer_state
 from kubectl_sched.tui.decision import Decision, context_of
 from kubectl_sched.tui.typed_edits import FORMS, Context, parse
@@ -167,6 +169,13 @@ def test_an_edit_that_cannot_be_made_says_why(entry: str, told: str) -> None:
     with pytest.raises(SchedError) as raised:
         edited("web-0", entry)
     assert str(raised.value) == told
+
+
+def test_a_pod_without_containers_requests_nothing() -> None:
+    trial = Trial.of(decision("web-0").explanation.result)
+    (edit,) = parse("request cpu=1", CONTEXT)
+    with pytest.raises(SchedError, match=r"^the pod has no container$"):
+        edit.applied(structs.replace(trial, pod=with_spec(trial.pod, containers=())))
 
 
 def test_a_toleration_lets_the_pod_onto_a_tainted_node() -> None:
