@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.meta import KubernetesObject
 
 SKIPS = "DRAOptionalNodeOperations"
-ONE_CPU = {
+ONE_CPU: dict[str, dict[str, Any]] = {
     "1.36": {"nodeAllocatableResourceMappings": {"cpu": {"allocationMultiplier": "1"}}},
     "1.37": {"nodeAllocatableResources": {"cpu": {"mapping": {"deviceMultiplier": "1"}}}},
 }
@@ -54,7 +54,7 @@ def test_the_device_of_a_pending_claim_takes_of_the_node_for_each_member_in_1_36
 @pytest.mark.parametrize("groups", [False, True])
 def test_the_device_of_a_pending_claim_that_takes_of_the_node_is_not_shared_since_1_37(groups: bool) -> None:
     gates = {"DRANodeAllocatableResources": True, "DRAWorkloadResourceClaims": groups}
-    claims = {"resourceClaims": [{"name": "d", "resourceClaimName": "shared"}]}
+    claims: Any = {"resourceClaims": [{"name": "d", "resourceClaimName": "shared"}]}
     result = run("1.37", group(**claims), node("a1", allocatable=SMALL), *sharing("1", ONE_CPU["1.37"]), **gates)
     assert nodes_of(result) == {"m0": "a1", "m1": None}
     assert (result.members[1].message or "").startswith(
