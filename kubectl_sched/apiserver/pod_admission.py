@@ -24,7 +24,7 @@ from kubectl_sched.apiserver.namespace_admission import (
     with_namespace_selector,
     with_namespace_tolerations,
 )
-from kubectl_sched.apiserver.pod_defaults import defaulted
+from kubectl_sched.apiserver.pod_defaults import defaulted, with_pod_level_defaults
 from kubectl_sched.apiserver.refused_manifest import RefusedError
 from kubectl_sched.apiserver.validation.pod_validation import check_label_keys, check_quantities, validate
 from kubectl_sched.record import Record
@@ -73,6 +73,8 @@ class Admission(Record, frozen=True, kw_only=True):
         if "ExtendedResourceToleration" in self.plugins:
             pod = _with_extended_resource_tolerations(pod)
         pod = self._with_runtime_class(pod)
+        if self.enabled("PodLevelResourcesFixDefaulting"):
+            pod = with_pod_level_defaults(pod, after_admission=True)
         validate(pod, comparison=self.enabled("TaintTolerationComparisonOperators"))
         problem = outside_limits(pod, limits)
         if problem is not None:

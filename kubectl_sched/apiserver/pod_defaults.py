@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
+from kubectl_sched.api.apimachinery.quantity import parse_quantity
 from kubectl_sched.api.component_helpers.container_resources import PodResourcesOptions, aggregate_container_limits
 from kubectl_sched.api.component_helpers.container_resources import aggregate_container_requests as container_requests
 from kubectl_sched.api.component_helpers.resource_names import (
@@ -35,7 +36,8 @@ _GRACE_SECONDS = 30
 def defaulted(pod: Pod, enabled: Callable[[str], bool]) -> Pod:
     """SetDefaults_Pod, SetDefaults_PodSpec and those of their parts, under the feature gates that are `enabled`.
 
-    Pod-level resources are dropped where their gate is off (dropDisabledFields).
+    Pod-level resources are dropped where their gate is off (dropDisabledFields). With PodLevelResourcesFixDefaulting
+    they are filled in only after all of the admission.
     """
     spec = pod.spec
     grace = spec.termination_grace_period_seconds
@@ -51,7 +53,9 @@ def defaulted(pod: Pod, enabled: Callable[[str], bool]) -> Pod:
         termination_grace_period_seconds=_GRACE_SECONDS if grace is None else grace,
     )
     pod = structs.replace(pod, spec=spec, status=structs.replace(pod.status, phase="Pending"))
-    return _with_pod_level_defaults(pod) if enabled("PodLevelResources") else with_spec(pod, resources=None)
+    if not enabled("PodLevelResources"):
+        return with_spec(pod, resources=None)
+    return pod if enabled("PodLevelResourcesFixDefaulting") else with_pod_level_defaults(pod, after_admission=False)
 
 
 def _container(container: Container, *, on_host: bool) -> Container:
@@ -96,24 +100,42 @@ def _pull_policy(image: str) -> str:
     return "Always" if "@" not in image and name and tag in {"", "latest"} else "IfNotPresent"
 
 
-def _with_pod_level_defaults(pod: Pod) -> Pod:
-    """DefaultHugePagePodLimits and defaultPodRequests: what the pod as a whole does not say, its containers do."""
+def with_pod_level_defaults(pod: Pod, *, after_admission: bool) -> Pod:
+    """Return the pod with what it does not say as a whole, but its containers do.
+
+    Before the admission these are DefaultHugePagePodLimits and defaultPodRequests, after it DefaultPodLevelResources of
+    pkg/api/pod/util.go: a limit that all containers have is then the pod's, too.
+    """
     resources = pod.spec.resources
     if resources is None or not (resources.limits or resources.requests):
         return pod
-    options = PodResourcesOptions()
     limits: ResourceList = dict(resources.limits)
-    for name, quantity in aggregate_container_limits(pod, options).items():
+    for name, quantity in aggregate_container_limits(pod, PodResourcesOptions()).items():
         huge = is_supported_pod_level_resource(name) and is_huge_page_resource_name(name)
         if huge and name not in resources.requests:
             limits.setdefault(name, str(quantity))
     requests: ResourceList = dict(resources.requests)
-    if limits:
-        for name, quantity in container_requests(pod, options).items():
+    if limits or after_admission:
+        for name, quantity in container_requests(pod, PodResourcesOptions()).items():
             if is_supported_pod_level_resource(name) and not is_huge_page_resource_name(name):
                 requests.setdefault(name, str(quantity))
         for name, limit in limits.items():
             if is_supported_pod_level_resource(name):
                 requests.setdefault(name, limit)
+    if after_admission:
+        limits = {**_limits_of_all_containers(pod, requests), **limits}
     filled = ResourceRequirements(requests=requests, limits=limits, claims=resources.claims)
     return with_spec(pod, resources=filled)
+
+
+def _limits_of_all_containers(pod: Pod, requests: ResourceList) -> ResourceList:
+    """Return what all containers limit of the pod's requests, and never less than these (defaultPodLevelLimits)."""
+    containers = (*pod.spec.containers, *pod.spec.init_containers)
+    amounts = aggregate_container_limits(pod, PodResourcesOptions())
+    return {
+        name: str(max(parse_quantity(request), amounts[name]))
+        for name, request in requests.items()
+        if name in amounts
+        and is_supported_pod_level_resource(name)
+        and all(name in each.resources.limits for each in containers)
+    }
