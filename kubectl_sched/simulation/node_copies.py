@@ -11,6 +11,7 @@ from kubectl_sched.api.core import HOSTNAME
 from kubectl_sched.api.meta import Condition, ObjectMeta
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.api.resource import ResourceSlice
+from kubectl_sched.controllers.controller_reference import controller_reference
 from kubectl_sched.controllers.daemon_set import pinned, with_daemon_tolerations
 
 if TYPE_CHECKING:
@@ -64,7 +65,10 @@ def daemon_templates(objects: Iterable[KubernetesObject], pods: Iterable[Pod]) -
     for item in objects:
         if isinstance(item, DaemonSet):
             template = item.spec.template
-            metadata = structs.replace(template.metadata, name=item.name, namespace=item.namespace)
+            owners = (controller_reference(item, "apps/v1"),)
+            metadata = structs.replace(
+                template.metadata, name=item.name, namespace=item.namespace, owner_references=owners
+            )
             found[item.key] = Pod(metadata=metadata, spec=with_daemon_tolerations(template.spec))
     for pod in pods:
         controller = pod.metadata.controller

@@ -283,6 +283,16 @@ def test_a_pod_that_terminates_comes_back_only_where_it_was_waited_for(
     assert not any("not come back" in each for each in answer.warnings)
 
 
+def test_the_daemon_pods_of_a_new_node_are_of_their_daemon_set(ask: Ask) -> None:
+    there = [made("DaemonSet", "web", {"selector": {"matchLabels": {"app": "web"}}, "template": template()})]
+    there += [pod("web-a", "w1", "DaemonSet"), pod("web-b", "w2", "DaemonSet")]
+    adds = Edit("--add-nodes", "1=w1")
+    assert placed(ask(there, target="ds/web", edits=(adds,))) == {}
+    drained = ask(there, edits=(adds, Edit("--drain", "w1-add-1")))
+    assert not any("no controller" in each for each in drained.warnings)
+    assert "web-w1-add-1" in {each.name for each in drained.simulated.after.existing_pods.pods}
+
+
 @pytest.mark.parametrize(
     ("edit", "strategy", "goes"),
     [
