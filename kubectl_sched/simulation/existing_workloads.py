@@ -158,11 +158,16 @@ def surplus_of(
             spec = with_daemon_tolerations(item.spec.template.spec)
             places.update(node.name for node in nodes if stays_on(spec, node))
         return [pod for pod in present if _place(item, pod) not in places]
-    if len(present) <= len(wanted):
+    if len(present) <= len(wanted) or (isinstance(item, Job) and _waits_for_its_pods(item)):
         return []
     from kubectl_sched.simulation.rollout import least_wanted
 
     return least_wanted(present, len(present) - len(wanted))
+
+
+def _waits_for_its_pods(job: Job) -> bool:
+    """Report whether one pod has succeeded where that is enough: none is made, and the others run on (manageJob)."""
+    return job.spec.completions is None and job.status.succeeded > 0 and not job.spec.suspend
 
 
 def _amount(rolling: RollingUpdate | None, field: str, default: IntOrPercent, replicas: int, *, up: bool) -> int:

@@ -148,6 +148,17 @@ def test_a_job_makes_no_more_pods_than_it_has_left_to_do(ask: Ask, status: Json,
     assert len(names(ask(there, job(**spec)))) == missing
 
 
+@pytest.mark.parametrize(
+    ("spec", "gone"), [({}, 0), ({"completions": 2}, 1), ({"suspend": True}, 2), ({"parallelism": 1}, 0)]
+)
+def test_pods_of_a_job_that_needs_one_success_run_on_after_it(ask: Ask, spec: Json, gone: int) -> None:
+    there = [job(status={"succeeded": 1}, **{"parallelism": 3, **spec})]
+    there += [pod(f"web-{name}", "w1", "Job") for name in "ab"]
+    answer = ask(there, target="job/web")
+    assert names(answer) == []
+    assert sum(each.count("web-") for each in answer.warnings if "too many" in each) == gone
+
+
 def test_the_status_of_a_manifest_does_not_count(ask: Ask) -> None:
     written = job(status={"succeeded": 2}, parallelism=3, completions=3)
     assert len(names(ask([], written))) == 3
