@@ -83,7 +83,12 @@ def strategy_of(item: KubernetesObject, replicas: int, enabled: Callable[[str], 
     unavailable = _amount(rolling, "max_unavailable", 1, replicas, up=is_daemon_set) if counts else 1
     surge = _amount(rolling, "max_surge", 0, replicas, up=True) if is_daemon_set else 0
     return Strategy(
-        name="RollingUpdate", max_surge=surge, max_unavailable=max(1, unavailable), in_place=True, in_order=in_order
+        name="RollingUpdate",
+        max_surge=surge,
+        max_unavailable=max(1, unavailable),
+        in_place=True,
+        in_order=in_order,
+        descends=not counts and not in_order,
     )
 
 

@@ -44,7 +44,8 @@ class Strategy(Record, frozen=True, kw_only=True):
     """A rollout strategy: the pods it may add, those that may be missing, and those it leaves alone.
 
     `in_place` replaces each old pod by the new one of the same place (StatefulSets and DaemonSets), the last first;
-    `in_order` waits with each new pod until the one before it is available (OrderedReady).
+    `in_order` waits with each new pod until the one before it is available (OrderedReady). `descends` replaces a pod
+    unless one after it is missing, whatever is before it (Parallel without MaxUnavailableStatefulSet).
     """
 
     name: str
@@ -52,6 +53,7 @@ class Strategy(Record, frozen=True, kw_only=True):
     max_unavailable: int = 0
     in_place: bool = False
     in_order: bool = False
+    descends: bool = False
 
 
 class Plan(Record, frozen=True, kw_only=True):
@@ -200,7 +202,10 @@ class _InPlace(_Rollout):
     def __init__(self, simulation: Simulation, plan: Plan, report: Report | None) -> None:
         super().__init__(simulation, plan, report)
         self._remaining = {pod.key: pod for pod in plan.old}
-        self._missing = 0
+        self._place_of = {pod.key: place for place, pod in enumerate(plan.new)}
+        self._missing: list[int] = []
+        """The places of the new pods without a node."""
+
         self.placements: list[Placement] = []
 
     def run(self) -> RolledOut:
@@ -221,7 +226,8 @@ class _InPlace(_Rollout):
         if strategy.in_order and self._missing:
             return True
         allowed = max(1, strategy.max_surge or strategy.max_unavailable)
-        return pod.key in self._plan.replaces and self._missing >= allowed
+        first = self._place_of[pod.key] if strategy.descends else 0
+        return pod.key in self._plan.replaces and len([each for each in self._missing if each >= first]) >= allowed
 
     def _replace(self, pod: Pod) -> None:
         """The old pod goes first, unless there may be one too many: then it goes once the new one has its node."""
@@ -230,7 +236,8 @@ class _InPlace(_Rollout):
             self._take_away(old)
         placement = self._simulation.place(QueuedPod(pod=pod, owner=self._plan.owner))
         self.placements.append(placement)
-        self._missing += not placement.is_placed
+        if not placement.is_placed:
+            self._missing.append(self._place_of[pod.key])
         if old is not None and self._plan.strategy.max_surge and placement.is_placed:
             self._take_away(old)
         if self._report is not None:

@@ -26,7 +26,15 @@ if TYPE_CHECKING:
     Ask: TypeAlias = Callable[..., WhatIfResult]
 
 Json = dict[str, Any]
-API = {"Job": "batch/v1", "Pod": "v1", "Node": "v1", "ResourceQuota": "v1", "LimitRange": "v1"}
+API = {
+    "Job": "batch/v1",
+    "Pod": "v1",
+    "Node": "v1",
+    "ResourceQuota": "v1",
+    "LimitRange": "v1",
+    "PersistentVolume": "v1",
+    "PersistentVolumeClaim": "v1",
+}
 
 
 def made(kind: str, name: str, spec: Json, **about: Any) -> Json:
@@ -404,6 +412,41 @@ def test_how_many_of_a_set_may_be_missing_is_behind_a_gate(ask: Ask, gates: str 
     wanted = workload("StatefulSet", 3, cpu="9", podManagementPolicy="Parallel", updateStrategy=rolling)
     (rollout,) = ask(there, wanted, gates=gates).rollouts
     assert (rollout.stuck_at, len(rollout.placements)) == (made_first, made_first)
+
+
+@pytest.mark.parametrize(
+    ("policy", "gates", "replaced"),
+    [
+        ("Parallel", None, ["web-3", "web-2"]),
+        ("Parallel", "MaxUnavailableStatefulSet=true", []),
+        ("OrderedReady", None, []),
+    ],
+)
+def test_a_parallel_set_rolls_out_down_to_a_pod_without_a_node(
+    ask: Ask, policy: str, gates: str | None, replaced: list[str]
+) -> None:
+    """Without its node, web-1 holds up web-0; a set that is in order waits for it first."""
+    spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    about: Json = {
+        "podManagementPolicy": policy,
+        "volumeClaimTemplates": [{"metadata": {"name": "data"}, "spec": spec}],
+    }
+    there = [workload("StatefulSet", 4, **about)]
+    there += [pod(f"web-{number}", "w1", "StatefulSet") for number in (0, 2, 3)]
+    for number in range(4):
+        volume = {"accessModes": ["ReadWriteOnce"], "volumeName": f"v{number}", "storageClassName": ""}
+        claim = made("PersistentVolumeClaim", f"data-web-{number}", volume, annotations={BOUND: "yes"})
+        there += [claim, made("PersistentVolume", f"v{number}", reached_from("lost" if number == 1 else "w1"))]
+    (rollout,) = ask(there, workload("StatefulSet", 4, "b", **about), gates=gates).rollouts
+    assert [each.pod.name for each in rollout.placements if each.is_placed] == replaced
+
+
+BOUND = "pv.kubernetes.io/bind-completed"
+
+
+def reached_from(node: str) -> Json:
+    hostname = {"key": "kubernetes.io/hostname", "operator": "In", "values": [node]}
+    return {"nodeAffinity": {"required": {"nodeSelectorTerms": [{"matchExpressions": [hostname]}]}}}
 
 
 def test_a_quota_stops_a_workload_that_is_to_have_as_many_pods_as_fit(ask: Ask) -> None:
