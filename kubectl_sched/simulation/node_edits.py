@@ -327,9 +327,9 @@ def _label(cluster: Cluster, value: str) -> tuple[str, ...]:
 
 
 def _node_and_change(value: str, flag: str, form: str) -> tuple[str, str]:
-    """Split at the `=` that ends NODE; a selector in parentheses may hold some itself."""
-    start = value.index(")") + 1 if value.startswith("(") and ")" in value else 0
-    position = value.find("=", start)
+    """Split at the `=` that ends NODE; a selector in parentheses may hold some itself, and sets in parentheses."""
+    is_selector = value.startswith("(") and ")" in value
+    position = value.find(")=") + 1 if is_selector else value.find("=")
     if position < 1 or position == len(value) - 1:
         raise SchedError(f"{flag} {value}: write {form}")
     return value[:position], value[position + 1 :]

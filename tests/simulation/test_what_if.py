@@ -120,6 +120,13 @@ def test_no_execute_evicts_what_does_not_tolerate_it() -> None:
     assert asked("--taint", "w2=maintenance=:NoExecute")["placements"] == []
 
 
+@pytest.mark.parametrize(
+    "selector", ["(zone=a)", "(zone in (a))", "(zone in (a),zone=a)", "(zone=a,zone notin (b,c),!x)"]
+)
+def test_the_nodes_of_an_edit_are_selected_by_sets_too(selector: str) -> None:
+    assert nodes_of(asked("--taint", f"{selector}=maintenance=:NoExecute")) == {"web-1a2b-x": "w2"}
+
+
 def test_a_drain_moves_pods_of_controllers_alone() -> None:
     answer = asked("--drain", "w1")
     (placement,) = answer["placements"]
@@ -244,6 +251,8 @@ def test_what_the_api_server_would_refuse(spec: dict[str, Any], said: str) -> No
         (["--taint", "w1=x"], "--taint w1=x: write NODE=KEY[=VALUE]:EFFECT"),
         (["--taint", "w1=x=y"], "--taint w1=x=y: write NODE=KEY[=VALUE]:EFFECT"),
         (["--label", "w1"], "write NODE=KEY=VALUE"),
+        (["--label", "(zone in (a),zone=a)"], "write NODE=KEY=VALUE"),
+        (["--label", "(zone=a"], "the parenthesis is not closed"),
         (["--add-nodes", "999999999999=w1"], "--add-nodes 999999999999=w1: a what-if adds at most 100,000 nodes"),
         (["plain.yaml", "--replicas", "9" * 5000], "a what-if makes at most 1,000,000 pods of a workload"),
         (["deployment/web", "--replicas", "1000001"], "a what-if makes at most 1,000,000 pods of a workload"),
