@@ -8,13 +8,13 @@ from kubectl_sched.api.admission import ResourceQuota
 from kubectl_sched.api.apimachinery.quantity import ZERO, Quantity, parse_quantity, parse_resource_list
 from kubectl_sched.api.component_helpers.container_resources import PodResourcesOptions
 from kubectl_sched.api.component_helpers.pod_requests import is_pod_level_resources_set, pod_limits, pod_requests
+from kubectl_sched.api.pod import Pod
 from kubectl_sched.apiserver.refused_manifest import RefusedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from kubectl_sched.api.admission import ScopeSelectorRequirement
-    from kubectl_sched.api.pod import Pod
     from kubectl_sched.snapshot import Objects
 
 _ONE = parse_quantity(1)
@@ -64,8 +64,21 @@ class Quotas:
         ]
 
     def _used_of(self, quota: ResourceQuota) -> dict[str, Quantity]:
-        stored = parse_resource_list(quota.status.used)
-        return self._used.setdefault(quota.key, {name: stored.get(name, ZERO) for name in _hard(quota)})
+        if quota.key not in self._used:
+            stored = parse_resource_list(quota.status.used)
+            self._used[quota.key] = {name: stored.get(name, ZERO) for name in _hard(quota)}
+            uncounted = [name for name in _hard(quota) if name not in stored]
+            if uncounted:
+                self._count(quota, uncounted)
+        return self._used[quota.key]
+
+    def _count(self, quota: ResourceQuota, names: Sequence[str]) -> None:
+        """Count what the quota controller will, once it sees what the quota limits now."""
+        for pod in self._objects.in_namespace(Pod, quota.namespace):
+            if not pod.has_ended and quota in self._charged(pod):
+                for name, amount in _usage(pod).items():
+                    if name in names:
+                        self._used[quota.key][name] += amount
 
     def _check(self, pod: Pod, quota: ResourceQuota, usage: dict[str, Quantity]) -> None:
         hard, used = _hard(quota), self._used_of(quota)

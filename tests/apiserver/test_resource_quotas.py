@@ -6,9 +6,10 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec import structs
 
 from kubectl_sched.api.admission import ResourceQuota
-from kubectl_sched.api.pod import Pod
+from kubectl_sched.api.pod import Pod, PodStatus
 from kubectl_sched.apiserver.pod_defaults import defaulted
 from kubectl_sched.apiserver.refused_manifest import RefusedError
 from kubectl_sched.apiserver.resource_quotas import Quotas
@@ -63,6 +64,33 @@ def test_what_a_pod_does_not_use_may_be_used_up_already() -> None:
 def test_what_is_not_said_comes_before_what_is_too_much() -> None:
     quotas = quota("a", {"cpu": "500m"}), quota("b", {"memory": "1Gi"})
     assert refusal(asking(CPU), *quotas) == "failed quota: b: must specify memory for: c0"
+
+
+@pytest.mark.parametrize(
+    ("hard", "used", "fits"),
+    [
+        ({"cpu": "2"}, {}, False),
+        ({"cpu": "3"}, {}, True),
+        ({"cpu": "2"}, {"cpu": "1"}, True),
+        ({"cpu": "9", "pods": "2"}, {"cpu": "1"}, False),
+        ({"cpu": "9", "pods": "3"}, {"cpu": "1"}, True),
+    ],
+)
+def test_what_no_controller_has_counted_yet_is_counted(hard: Json, used: Json, fits: bool) -> None:
+    ended = structs.replace(asking(CPU), status=PodStatus(phase="Succeeded"))
+    running = [named("a", asking(CPU)), named("b", asking(CPU)), named("c", ended)]
+    quotas = Quotas(Objects([quota("q", hard, **used), *running]))
+    if fits:
+        quotas.take(asking(CPU))
+    else:
+        with pytest.raises(RefusedError, match="exceeded quota: q"):
+            quotas.take(asking(CPU))
+        quotas.give_back(running[0])
+        quotas.take(asking(CPU))
+
+
+def named(name: str, pod: Pod) -> Pod:
+    return structs.replace(pod, metadata=structs.replace(pod.metadata, name=name))
 
 
 def refusal(pod: Pod, *quotas: ResourceQuota) -> str | None:
