@@ -242,6 +242,8 @@ def test_the_nodepool_that_refuses_is_quoted_in_karpenters_words(tmp_path: Path)
         {"name": "gpu", "verdict": "Impossible", "reason": found["error"], "suggestion": suggestion}
     ]
     assert f"{suggestion}." in screen(asked(tmp_path, tainted, pod()))
+    softer = pool("gpu", taints=[{"key": "gpu", "effect": "NoSchedule"}, {"key": "x", "effect": "PreferNoSchedule"}])
+    assert answered(tmp_path, softer, pod())["karpenter"]["nodePools"][0]["suggestion"] == suggestion
     larger = answered(tmp_path, tainted, pod("64"))["karpenter"]
     assert larger["nodePools"][0]["suggestion"] == ""
 

@@ -228,7 +228,8 @@ class _Replayed:
     def _with_suggestion(self, pool: NodePool, found: PoolVerdict) -> PoolVerdict:
         """Replay a NodePool once more for the pod with tolerations for all its taints, if these keep the pod out."""
         spec = self._pod.spec
-        lacking = [each for each in pool.spec.template.spec.taints if not tolerates_all([each], spec.tolerations)]
+        binding = (each for each in pool.spec.template.spec.taints if each.effect != "PreferNoSchedule")
+        lacking = [each for each in binding if not tolerates_all([each], spec.tolerations)]
         if not (self._in_full and lacking and found.verdict == IMPOSSIBLE and usable_pools([pool])) or self._ignored:
             return found
         added = (Toleration(key=each.key, operator="Equal", value=each.value, effect=each.effect) for each in lacking)
