@@ -102,6 +102,13 @@ def _rejections(result: ScheduleResult, rows: Rows) -> Iterable[Status]:
 
 
 def _nameless(reason: str, result: ScheduleResult) -> str:
-    """The reason without what differs between pods of one workload, or between nodes."""
-    name = result.pod.metadata.name
-    return _NODE_NAME.sub(r'\1 "..."', reason.replace(name, "<pod>") if name else reason)
+    """The reason without what differs between pods of one workload, or between nodes.
+
+    The pod's name is left out of names alone, as it may be a word of the sentence.
+    """
+    name, namespace = result.pod.metadata.name, result.pod.namespace
+    if name and name in reason:
+        own = rf"(?<![a-z0-9]){re.escape(name)}(?![a-z0-9])"
+        names = rf'"[^"]*"|(?<![a-z0-9.-]){re.escape(namespace)}/\S+'
+        reason = re.sub(names, lambda found: re.sub(own, "<pod>", found[0]), reason)
+    return _NODE_NAME.sub(r'\1 "..."', reason)

@@ -90,6 +90,15 @@ def test_a_cause_names_no_node_and_no_pod() -> None:
     assert group.cause.reasons == ('persistentvolumeclaim "d-<pod>" not found',)
 
 
+def test_the_name_of_a_pod_may_be_a_word_of_its_cause() -> None:
+    tainted = node("w1", taints=[{"key": "x", "effect": "NoSchedule"}], allocatable={"cpu": "1", "pods": "9"})
+    (group,) = asked(tainted, *(owned(name, name, **requests(cpu="4")) for name in ("web", "cpu", "a", "node"))).groups
+    assert group.cause.reasons == ("Insufficient cpu", "node(s) had untolerated taint(s)")
+    volumes = [{"name": "d", "persistentVolumeClaim": {"claimName": "data"}}]
+    (group,) = asked(node("w1"), *(owned(name, name, volumes=volumes) for name in ("a", "t"))).groups
+    assert group.cause.reasons == ('persistentvolumeclaim "data" not found',)
+
+
 @pytest.mark.parametrize(
     ("spec", "outcome", "reasons"),
     [
