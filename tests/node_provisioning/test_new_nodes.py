@@ -196,6 +196,23 @@ def test_a_limit_that_is_exceeded_already_leaves_no_instance_type(tmp_path: Path
     assert (found["verdict"], found["nodePools"][0]["reason"]) == ("Impossible", reason)
 
 
+@pytest.mark.parametrize("capacity_types", [("reserved",), ("on-demand", "reserved")])
+def test_capacity_that_was_reserved_is_not_taken_for_used_up(tmp_path: Path, capacity_types: tuple[str, ...]) -> None:
+    labels = {"karpenter.sh/nodepool": "general", "node.kubernetes.io/instance-type": "m5.large", ZONE: "a"}
+    objects = [pool("general"), pod("900m")]
+    for capacity_type in capacity_types:
+        labels[CAPACITY_TYPE] = capacity_type
+        running = pod_on(capacity_type, "900m")
+        running["metadata"] |= {"name": capacity_type, "uid": capacity_type}
+        objects += [node(capacity_type, **labels), running]
+    answer = answered(tmp_path, *objects, types=None)
+    found = answer["karpenter"]
+    assert (found["verdict"], found["thenScheduler"]["outcome"]) == ("Created", "Schedulable")
+    assert found["requirements"][CAPACITY_TYPE] == [{"operator": "In", "values": ["reserved"]}]
+    assert "" not in found["requirements"]
+    assert "no reservation is used up" in answer["assumed"]
+
+
 def without_uid(item: Json, name: str) -> Json:
     return {**item, "metadata": {"namespace": "default", "name": name}}
 

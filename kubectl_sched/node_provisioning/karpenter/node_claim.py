@@ -109,8 +109,9 @@ class NewNodeClaim:
         if self.reserved:
             finished[CAPACITY_TYPE] = requirement(CAPACITY_TYPE, IN, (RESERVED,))
             reservations = self._simulation.reservations
-            identities = {reservations.identity(each) for each in self.reserved}
-            finished = merged(finished.values(), [requirement(reservations.label, IN, identities)])
+            if reservations.label:  # a provider has one
+                identities = {reservations.identity(each) for each in self.reserved}
+                finished = merged(finished.values(), [requirement(reservations.label, IN, identities)])
         self.requirements = finished
         least: Resources = {}
         for group in self.groups_left:

@@ -278,6 +278,8 @@ def setting(
         types = instance_types_of_file(*instance_types)
         return types, options_of(karpenter.flags, CORE_WELL_KNOWN | well_known_labels(types)), unseen
     types = observed_instance_types(cluster.state_nodes)
+    if any(offering.is_reserved for each in types for offering in each.offerings):
+        unseen = (*unseen, "no reservation is used up")
     seen = (
         f"the instance types are the {len(types)} that nodes of NodePools have, where they have them, at equal prices; "
         "--instance-types FILE names all"

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 _OF_THE_TYPE: Final = frozenset(
     {INSTANCE_TYPE, "kubernetes.io/arch", "kubernetes.io/os", "topology.kubernetes.io/region"}
 )
+_NOT_USED_UP: Final = 2**31
+"""The cloud alone knows the rest of a reservation."""
+
 _PROVIDER_PREFIXES: Final = ("karpenter.k8s.aws/instance-", "karpenter.azure.com/sku-", "karpenter.kwok.sh/instance-")
 
 
@@ -59,4 +62,4 @@ def _instance_type(name: str, nodes: Sequence[StateNode]) -> InstanceType:
 
 def _offering(zone: str, capacity_type: str) -> Offering:
     requirements: Requirements = label_requirements({ZONE: zone, CAPACITY_TYPE: capacity_type})
-    return Offering(requirements, 0.0)
+    return Offering(requirements, 0.0, reservation_capacity=_NOT_USED_UP)
