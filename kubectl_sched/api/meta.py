@@ -68,6 +68,7 @@ class Annotations(Part, frozen=True, rename=None):
     deletion_cost: str | None = msgspec.field(name="controller.kubernetes.io/pod-deletion-cost", default=None)
     daemonset_pod: str | None = msgspec.field(name="cluster-autoscaler.kubernetes.io/daemonset-pod", default=None)
     machine_owner: str | None = msgspec.field(name="cluster.x-k8s.io/owner-name", default=None)
+    machine_owner_kind: str | None = msgspec.field(name="cluster.x-k8s.io/owner-kind", default=None)
     machine_namespace: str | None = msgspec.field(name="cluster.x-k8s.io/cluster-namespace", default=None)
     leader: str | None = msgspec.field(name="control-plane.alpha.kubernetes.io/leader", default=None)
     kueue_workload: str | None = msgspec.field(name="kueue.x-k8s.io/workload", default=None)

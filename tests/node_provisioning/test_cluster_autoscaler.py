@@ -306,6 +306,14 @@ def test_each_provider_joins_its_groups_by_its_rule(
     assert not any(name.endswith(joined or "?") and found[name]["template"] is None for name in found)
 
 
+def test_a_control_plane_of_the_cluster_api_is_no_node_group(tmp_path: Path) -> None:
+    made = node("cp-1")
+    made["metadata"]["annotations"] = {"cluster.x-k8s.io/owner-name": "cp"}
+    assert "cp" in groups(tmp_path, made, status(), pod(cpu="64"))
+    made["metadata"]["annotations"]["cluster.x-k8s.io/owner-kind"] = "KubeadmControlPlane"
+    assert "cp" not in groups(tmp_path, made, status(), pod(cpu="64"))
+
+
 def test_a_label_of_ones_own_names_the_groups(tmp_path: Path) -> None:
     made = node("n1")
     made["metadata"]["labels"]["team/pool"] = "aks-nodepool1-12345678-vmss"

@@ -118,10 +118,15 @@ def _of_scale_set(node: Node, pool: str) -> Callable[[str], bool]:
 
 
 def _of_machines(node: Node) -> _Membership | None:
-    """The MachineDeployment, MachineSet or MachinePool that a node of the Cluster API names as its machine's owner."""
+    """The MachineDeployment, MachineSet or MachinePool that a node of the Cluster API names as its machine's owner.
+
+    No other owner can be scaled, such as a KubeadmControlPlane.
+    """
     annotations = node.metadata.annotations
     owner, namespace = annotations.machine_owner, annotations.machine_namespace or ""
     own = node.metadata.labels.get(CLUSTER_API)
+    if own is None and annotations.machine_owner_kind not in {None, "MachineSet", "MachinePool"}:
+        return None
     if owner is None:
         return _exactly(own) if own is not None else None
     deployment = owner.rpartition("-")[0]

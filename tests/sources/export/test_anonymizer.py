@@ -178,6 +178,7 @@ KEPT_NAMES = frozenset(
         "Annotations.do_not_disrupt",
         "Annotations.daemonset_pod",
         "Annotations.deletion_cost",
+        "Annotations.machine_owner_kind",
         "Annotations.safe_to_evict",
         "CSINodeDriver.name",
         "ClusterQueueSpec.queueing_strategy",
