@@ -1,5 +1,6 @@
 """Random clusters with NodePools for the comparison with Karpenter: a seed is a cluster."""
 
+import copy
 from random import Random
 from typing import Any
 
@@ -27,6 +28,22 @@ TAINTS = [
 ]
 
 
+RARE_TAINTS = [
+    {"key": "readiness.k8s.io/x", "effect": "NoSchedule"},
+    {"key": "node.kubernetes.io/unreachable", "effect": "NoExecute"},
+    {"key": "node.cloudprovider.kubernetes.io/uninitialized", "effect": "NoSchedule"},
+    {"key": "karpenter.sh/disrupted", "effect": "NoSchedule"},
+    {"key": "starting", "value": "v", "effect": "NoSchedule"},
+]
+RARE_LABELS = [
+    ("team", "green"), ("topology.kubernetes.io/region", "r1"), ("kubernetes.io/os", "windows"),
+    ("karpenter.test.sh/testnodeclass", "default"), ("beta.kubernetes.io/arch", "amd64"), ("arch", "amd64"),
+    ("example.com/special", "yes"), (CPU, "4"), ("not a key", "x"), ("k", "bad value!"), (CAPACITY_TYPE, "foo"),
+]  # fmt: skip
+ADDRESSES = ["", "0.0.0.0", "127.0.0.1", "10.0.0.1", "::", "::1"]  # noqa: S104 - of host ports
+DELETED = {"deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["example.com/x"]}
+
+
 def request_of(seed: int) -> Json:
     """A cluster with its instance types and Karpenter's options."""
     return _Generator(Random(seed)).request(seed)  # noqa: S311 - reproducible on purpose
@@ -37,6 +54,11 @@ def with_overlays(request: Json, seed: int) -> Json:
     random = Random(seed)  # noqa: S311 - reproducible on purpose
     overlays = [_overlay(random, number) for number in range(random.randint(2, 7))]
     return {**request, "objects": [*request["objects"], *overlays], "nodeOverlay": True}
+
+
+def with_rarities(request: Json, seed: int) -> Json:
+    """The cluster with fields that few have: addresses of ports, many terms, other namespaces, nodes in odd states."""
+    return _Rarities(Random(seed)).applied(copy.deepcopy(request))  # noqa: S311 - reproducible on purpose
 
 
 def _overlay(random: Random, number: int) -> Json:
@@ -471,6 +493,190 @@ class _Generator:
         if self.chance(0.15):
             made["matchLabelKeys"] = ["shape"]
         return made
+
+
+class _Rarities(_Generator):
+    """Changes a cluster, one topic or several of them."""
+
+    def applied(self, request: Json) -> Json:
+        objects = request["objects"]
+        topics = self.pick(["pods", "terms", "pools", "nodes", "bound"])
+        shapes: dict[str, Json] = {}
+        for each in objects:
+            kind, spec = each["kind"], each.get("spec", {})
+            if kind == "Pod" and not spec.get("nodeName"):
+                shape = each["metadata"]["labels"]["shape"]
+                if shape not in shapes:
+                    shapes[shape] = self.rare_spec(copy.deepcopy(spec), topics)
+                each["spec"] = copy.deepcopy(shapes[shape])
+            elif kind == "Pod" and "bound" in topics:
+                self.change_bound_pod(each)
+            elif kind == "NodePool" and "pools" in topics:
+                self.change_pool(each)
+            elif kind in {"Node", "NodeClaim"} and "nodes" in topics:
+                self.change_node(each)
+        return request
+
+    def rare_spec(self, spec: Json, topics: list[str]) -> Json:
+        if "pods" in topics:
+            self.change_requests(spec)
+            self.change_ports(spec)
+            if self.chance(0.3):
+                spec["nodeSelector"] = dict(self.pick(RARE_LABELS)[:2])
+            if self.chance(0.3):
+                spec["tolerations"] = [self.toleration() for _ in range(self._random.randint(1, 4))]
+        if "terms" in topics:
+            self.change_terms(spec)
+        return spec
+
+    def change_terms(self, spec: Json) -> None:
+        affinity = spec.setdefault("affinity", {})
+        if self.chance(0.5):
+            affinity["nodeAffinity"] = self.many_node_terms()
+        for kind in ("podAffinity", "podAntiAffinity"):
+            if self.chance(0.4):
+                affinity[kind] = self.many_pod_terms()
+        if self.chance(0.4):
+            constraints = [self.spread(self._random.choice(APPS)) for _ in range(self._random.randint(1, 4))]
+            for each in constraints:
+                if self.chance(0.3):
+                    each["topologyKey"] = self._random.choice([ARCH, FAMILY, INSTANCE_TYPE, POOL, "tier", "unknown"])
+            spec["topologySpreadConstraints"] = constraints
+
+    def change_requests(self, spec: Json) -> None:
+        small = {"requests": {"cpu": "300m", "memory": "5Gi"}}
+        container = spec["containers"][0]
+        match self._random.randrange(9):
+            case 0:
+                container["resources"] = {}
+            case 1:
+                spec["initContainers"] = [{"name": "init", "image": "x", "resources": small}]
+            case 2:
+                spec["initContainers"] = [{"name": "init", "image": "x", "restartPolicy": "Always", "resources": small}]
+            case 3:
+                spec["overhead"] = {"cpu": "250m", "memory": "120Mi"}
+            case 4:
+                spec["resources"] = {"requests": {"cpu": "6", "memory": "2Gi"}}
+            case 5:
+                container["resources"]["requests"] |= {"hugepages-2Mi": "128Mi"}
+            case 6:
+                container["resources"]["requests"] |= {"example.com/none": self._random.choice(["0", "1"])}
+
+    def change_ports(self, spec: Json) -> None:
+        if self.chance(0.3):
+            spec["containers"][0]["ports"] = [
+                {"hostPort": self._random.choice([80, 9100]), "containerPort": 80,
+                 "protocol": self._random.choice(["TCP", "UDP"]),
+                 "hostIP": self._random.choice(ADDRESSES)}
+                for _ in range(self._random.randint(1, 3))
+            ]  # fmt: skip
+
+    def toleration(self) -> Json:
+        key = self._random.choice(["dedicated", "busy", "starting", ""])
+        operator = self._random.choice(["Exists", "Equal", ""]) if key else "Exists"
+        made = {"key": key, "operator": operator,
+                "effect": self._random.choice(["", "NoSchedule", "NoExecute", "PreferNoSchedule"])}  # fmt: skip
+        if operator != "Exists":
+            made["value"] = self._random.choice(["", "gpu", "db"])
+        return made
+
+    def expressions(self) -> list[Json]:
+        return [self.expression() for _ in range(self._random.choice([0, 1, 1, 2, 3]))]
+
+    def many_node_terms(self) -> Json:
+        preferred = [
+            {"weight": self._random.choice([1, 1, 10, 50]), "preference": term(*self.expressions())}
+            for _ in range(self._random.choice([1, 2, 5, 14]))
+        ]
+        required = [term(*self.expressions()) for _ in range(self._random.randint(1, 4))]
+        return {"preferredDuringSchedulingIgnoredDuringExecution": preferred} | (
+            {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": required}}
+            if self.chance(0.5)
+            else {}
+        )
+
+    def many_pod_terms(self) -> Json:
+        terms = [self.pod_term(self._random.choice(APPS)) for _ in range(self._random.randint(1, 5))]
+        for each in terms:
+            if self.chance(0.2):
+                each["namespaces"] = self.pick(["default", "other"])
+            if self.chance(0.1):
+                each["namespaceSelector"] = {}
+            if self.chance(0.2) and "labelSelector" in each:
+                operator = self._random.choice(["In", "NotIn"])
+                expression = {"key": "app", "operator": operator, "values": ["web", "db"]}
+                each["labelSelector"] = self._random.choice([{}, {"matchExpressions": [expression]}])
+        required = self._random.randint(0, len(terms))
+        preferred = [
+            {"weight": self._random.choice([1, 20, 100]), "podAffinityTerm": each} for each in terms[required:]
+        ]
+        return {"requiredDuringSchedulingIgnoredDuringExecution": terms[:required],
+                "preferredDuringSchedulingIgnoredDuringExecution": preferred}  # fmt: skip
+
+    def change_pool(self, pool: Json) -> None:
+        template = pool["spec"]["template"]
+        template["spec"]["requirements"] += self.pick(
+            [
+                {"key": CPU, "operator": "Gt", "values": ["1"]},
+                {"key": CPU, "operator": "Lt", "values": ["17"]},
+                {"key": CPU, "operator": "In", "values": ["2", "4", "8"], "minValues": 2},
+                {"key": ZONE, "operator": "Exists", "minValues": 2},
+                {"key": "generation", "operator": "Gt", "values": ["3"]},
+                {"key": "generation", "operator": "In", "values": ["3", "5", "x"]},
+                {"key": CAPACITY_TYPE, "operator": "NotIn", "values": ["spot"]},
+                {"key": "tier", "operator": "DoesNotExist"},
+                {"key": "example.com/special", "operator": "Exists"},
+                selector("failure-domain.beta.kubernetes.io/zone", "zone-a", "zone-c"),
+            ]
+        )[:3]
+        if self.chance(0.3):
+            limits = [{"cpu": "0"}, {"nodes": "1", "cpu": "20"}, {"pods": "200"}, {"example.com/none": "0"}, {}]
+            pool["spec"]["limits"] = self._random.choice(limits)
+        if self.chance(0.05):
+            pool["spec"]["replicas"] = 1
+        if self.chance(0.05):
+            pool["metadata"] |= DELETED
+        if self.chance(0.2):
+            template.setdefault("metadata", {}).setdefault("labels", {})["generation"] = "5"
+
+    def change_node(self, node: Json) -> None:
+        labels, spec, status = node["metadata"]["labels"], node["spec"], node["status"]
+        match self._random.randrange(10):
+            case 0:
+                spec.pop("providerID", None)
+            case 1:
+                labels.pop(INSTANCE_TYPE, None)
+            case 2:
+                spec["taints"] = [*spec.get("taints", []), self._random.choice(RARE_TAINTS)]
+            case 3:
+                node["metadata"] |= DELETED
+            case 4:
+                labels.pop(HOSTNAME, None)
+            case 5:
+                status["allocatable"] = {**status["allocatable"], "cpu": "0"}
+            case 6 if node["kind"] == "NodeClaim":
+                status["conditions"] = [condition("InstanceTerminating", "True")]
+            case 7:
+                labels.pop(POOL, None)
+
+    def change_bound_pod(self, pod: Json) -> None:
+        match self._random.randrange(6):
+            case 0:
+                pod["metadata"]["ownerReferences"] = [
+                    {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "daemon-0", "uid": "daemon-0",
+                     "controller": True}
+                ]  # fmt: skip
+            case 1:
+                pod["metadata"]["ownerReferences"] = [
+                    {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "s", "uid": "s", "controller": True}
+                ]
+                pod["metadata"] |= DELETED
+            case 2:
+                pod["metadata"] |= DELETED
+            case 3:
+                pod["spec"]["nodeName"] = "gone"
+            case 4:
+                pod["metadata"]["namespace"] = "other"
 
 
 def condition(kind: str, status: str) -> Json:
