@@ -40,6 +40,7 @@ _SOMETIMES = (
     "WorkloadAwarePreemption",
     "PodGroupPreemptionPolicy",
     "DRAWorkloadResourceClaims",
+    "DRANodeAllocatableResources",
 )
 _CLAIM_KINDS = ("resourceClaimName", "resourceClaimTemplateName")
 
@@ -87,7 +88,7 @@ def group_requests(draw: st.DrawFn, topic: str, gates: frozenset[str]) -> Json:
     gang = group["spec"]["schedulingPolicy"].get("gang", {"minCount": 1})
     members = draw(_members(about, names, priority, count, leaves, may_be_nominated=is_newer or gang["minCount"] == 1))
     if "claims" in about:
-        objects += draw(inventory(cluster))
+        objects += draw(_devices(cluster, is_newer=is_newer))
         for each in tree:
             own = [pod for pod in members if pod["spec"]["schedulingGroup"]["podGroupName"] == each["metadata"]["name"]]
             objects += draw(_with_claims(each, own, names)) if own else []
@@ -190,6 +191,19 @@ def _running(
         "startTime": f"2026-01-01T00:0{0 if member == OTHER and started_alike else index + 1}:00Z",
     }
     return pod(f"run-{index}", NAMESPACE, draw(labels), {**spec, "priority": own}, status)
+
+
+@st.composite
+def _devices(draw: st.DrawFn, cluster: list[Json], *, is_newer: bool) -> list[Json]:
+    """Devices, some of which take of their node's own cpu, too."""
+    objects = draw(inventory(cluster))
+    taken: Json = {"nodeAllocatableResourceMappings": {"cpu": {"allocationMultiplier": "1"}}}
+    if is_newer:
+        taken = {"nodeAllocatableResources": {"cpu": {"mapping": {"deviceMultiplier": "1"}}}}
+    for each in objects:
+        for device in each["spec"].get("devices", ()):
+            device.update(taken if draw(st.integers(0, 3)) == 0 else {})
+    return objects
 
 
 @st.composite

@@ -14,7 +14,7 @@ func init() { resourceinstall.Install(legacyscheme.Scheme) }
 // decodeKind reads an object and gives it the version that the scheduler's informers ask for: the device API is the one
 // that has moved through versions, and an API server converts between them.
 func decodeKind(text json.RawMessage, gvk schema.GroupVersionKind) (runtime.Object, error) {
-	if gvk.Group != resourceVersion.Group || gvk.Version == resourceVersion.Version {
+	if gvk.Group != resourceVersion.Group || gvk.Version == resourceVersion.Version || gvk.Kind == "DeviceTaintRule" {
 		return decodeInto(text, gvk)
 	}
 	if gvk.Version == "v1" {
