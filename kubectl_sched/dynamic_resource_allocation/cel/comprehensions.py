@@ -8,22 +8,29 @@ from typing import TypeAlias
 
 from kubectl_sched.dynamic_resource_allocation.cel.activation import Frame, Step, truth
 from kubectl_sched.dynamic_resource_allocation.cel.cost import CostExceeded
-from kubectl_sched.dynamic_resource_allocation.cel.library.arguments import no_overload
-from kubectl_sched.dynamic_resource_allocation.cel.values import CelError, Value, from_key, map_key
+from kubectl_sched.dynamic_resource_allocation.cel.values import CelError, Value, from_key, go_type, map_key
 
 Rounds: TypeAlias = Iterator[tuple[Value, ...]]
 FoldBody: TypeAlias = Callable[[Frame, Rounds, Sequence[Step], int], Value]
 """Folds the rounds by the steps of a macro's arguments; the number is what a list made by each round costs."""
 
 
+def checked_range(container: Value, variables: int) -> Value:
+    """Return the range of a comprehension; raise CelError, in cel-go's words, if it is neither a list nor a map."""
+    if isinstance(container, list | dict):
+        return container
+    kind = go_type(container)
+    if variables > 1:
+        raise CelError(f"unsupported comprehension range type: {kind}")
+    raise CelError(f"got '{kind}', expected iterable type")
+
+
 def pairs(container: Value) -> Iterator[tuple[Value, Value]]:
     """Return the range of a comprehension with two variables."""
     if isinstance(container, list):
         yield from enumerate(container)
-    elif isinstance(container, dict):
-        yield from ((from_key(key), value) for key, value in container.items())
     else:
-        raise no_overload()
+        yield from ((from_key(key), value) for key, value in container.items())
 
 
 def _any_or_all(stops_at: bool, frame: Frame, rounds: Rounds, steps: Sequence[Step], _list_cost: int) -> bool:

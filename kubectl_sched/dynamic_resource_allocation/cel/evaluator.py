@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kubectl_sched.dynamic_resource_allocation.cel.activation import Frame, Step, decided, operands
-from kubectl_sched.dynamic_resource_allocation.cel.comprehensions import FOLDS, pairs
+from kubectl_sched.dynamic_resource_allocation.cel.comprehensions import FOLDS, checked_range, pairs
 from kubectl_sched.dynamic_resource_allocation.cel.cost import CostExceeded, call_cost
 from kubectl_sched.dynamic_resource_allocation.cel.library import apply
 from kubectl_sched.dynamic_resource_allocation.cel.library.arguments import no_overload
@@ -361,7 +361,7 @@ def _fold(node: Fold) -> Step:
     body, steps, names = FOLDS[node.macro], [compiled(arg) for arg in node.args], node.names
 
     def step(frame: Frame) -> Value:
-        container = ranged(frame)
+        container = checked_range(ranged(frame), len(names))
         inner = frame.inner({})
 
         def rounds() -> Iterator[tuple[Value, ...]]:

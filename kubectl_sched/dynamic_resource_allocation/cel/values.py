@@ -196,6 +196,19 @@ _TYPE_NAMES: dict[type, str] = {
     CIDR: "net.CIDR",
     URL: "kubernetes.URL",
 }
+_GO_TYPES: dict[type, str] = {
+    bool: "types.Bool",
+    int: "types.Int",
+    UInt: "types.Uint",
+    float: "types.Double",
+    str: "types.String",
+    bytes: "types.Bytes",
+    type(None): "types.Null",
+    Duration: "types.Duration",
+    Timestamp: "types.Timestamp",
+    Optional: "*types.Optional",
+    TypeValue: "*types.Type",
+}
 OPAQUE = (Quantity, Semver, IP, CIDR, URL)
 """Types that can only be compared with their own."""
 
@@ -203,6 +216,11 @@ OPAQUE = (Quantity, Semver, IP, CIDR, URL)
 def type_name(value: Value) -> str:
     """The run-time name of a value's type."""
     return _TYPE_NAMES[type(value)]
+
+
+def go_type(value: Value) -> str:
+    """The name of the Go type that cel-go has for a value that is neither a list nor a map."""
+    return _GO_TYPES.get(type(value)) or f"cel.{type(value).__name__}"
 
 
 def is_number(value: Value) -> bool:

@@ -200,3 +200,25 @@ def test_re2_looks_for_no_word_boundary_between_bytes_where_go_does_between_char
     r"""google-re2 differs from Go's regexp for `\B` alone: it finds one inside a character of several bytes."""
     with metered(is_newest=True):
         assert matches(text, r"\B") == (found_by_go or not text.isascii())
+
+
+@pytest.mark.parametrize(
+    ("expression", "error"),
+    [
+        ('device.attributes["gpu.example.com"].model.exists(e, true)', "got 'types.String', expected iterable type"),
+        (
+            'device.attributes["gpu.example.com"].driverVersion.map(e, 1) == []',
+            "got 'cel.Semver', expected iterable type",
+        ),
+        (
+            'device.attributes["gpu.example.com"].numa.all(i, e, true)',
+            "unsupported comprehension range type: types.Int",
+        ),
+        ("dyn(quantity('1')).exists(e, true)", "got 'cel.Quantity', expected iterable type"),
+        ("dyn(optional.of(1)).filter(e, true) == []", "got '*types.Optional', expected iterable type"),
+        ("1 in dyn(1)", "no such overload"),
+    ],
+)
+def test_only_lists_and_maps_are_ranges(expression: str, error: str) -> None:
+    """As kube-scheduler 1.37 answers with attributes that are lists."""
+    assert answer(expression, Dialect(lists=True)) == {"error": error}
