@@ -24,6 +24,7 @@ LEAST_BESIDE = 1 << 20
 """Compressed files of so many bytes are expanded by a process of their own."""
 
 _COMPRESSED_STEP = 4 << 20
+_FIRST_STEP = 4 << 10
 _GZIP = 16 + zlib.MAX_WBITS
 _CHUNKS, _CHUNK_BYTES = 4, 8 << 20
 _SUFFIXES = (".gz", ".xz", ".bz2", ".zst")
@@ -68,29 +69,42 @@ class Expanded(io.RawIOBase):
 
 
 class _Gzip:
-    """Reads gzip in steps of megabytes, between which alone Python need run; GzipFile takes kilobytes."""
+    """Reads gzip in steps of megabytes, between which alone Python need run; GzipFile takes kilobytes.
+
+    The steps of a member begin small: what zlib does not use of one, which may be all of it, it copies.
+    """
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
         self._member = zlib.decompressobj(_GZIP)
-        self._left = b""
+        self._left = memoryview(b"")
+        self._step = _FIRST_STEP
 
     def readinto(self, buffer: memoryview) -> int:
         """Fill a part of the buffer; 0 at the end. Raises EOFError where the last member is cut off."""
         while True:
-            if self._member.eof:
-                self._left = self._left.lstrip(b"\0") or self._file.read(_COMPRESSED_STEP).lstrip(b"\0")
-                if not self._left:
+            if not self._left:
+                self._left = memoryview(self._file.read(_COMPRESSED_STEP))
+            compressed = self._left[: self._step]
+            if self._has_ended():
+                if not compressed:
                     return 0
-                self._member = zlib.decompressobj(_GZIP)
-            compressed = self._left or self._file.read(_COMPRESSED_STEP)
+                following = bytes(compressed).lstrip(b"\0")
+                self._left = self._left[len(compressed) - len(following) :]
+                self._member = zlib.decompressobj(_GZIP) if following else self._member
+                continue
             expanded = self._member.decompress(compressed, len(buffer))
-            self._left = self._member.unused_data if self._member.eof else self._member.unconsumed_tail
+            unused = self._member.unused_data or self._member.unconsumed_tail
+            self._left = self._left[len(compressed) - len(unused) :]
+            self._step = _FIRST_STEP if self._has_ended() else 4 * self._step
             if expanded:
                 buffer[: len(expanded)] = expanded
                 return len(expanded)
-            if not compressed and not self._member.eof:
+            if not compressed and not self._has_ended():
                 raise EOFError
+
+    def _has_ended(self) -> bool:
+        return self._member.eof
 
 
 def expanded(content: BinaryIO, source: str, budget: Budget) -> Expanded | ExpandedBeside:

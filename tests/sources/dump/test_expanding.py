@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import os
 from signal import SIGKILL
 from typing import TYPE_CHECKING
@@ -44,6 +45,17 @@ def test_the_content_is_the_same(compressed: BinaryIO) -> None:
     with beside(compressed) as stream:
         assert stream.readall() == CONTENT
         assert stream.expanded == len(CONTENT)
+
+
+@pytest.mark.parametrize("between", [b"", b"\0", b"\0" * 10_000])
+@pytest.mark.parametrize("parts", [1, 7, 5_000])
+def test_members_are_read_one_after_the_other(parts: int, between: bytes) -> None:
+    length = len(CONTENT) // parts + 1
+    members = (gzip.compress(CONTENT[at : at + length], 1) for at in range(0, len(CONTENT), length))
+    data = between.join((gzip.compress(b""), *members, b""))
+    assert expanded(io.BytesIO(data), "numbers.gz", Budget()).read() == CONTENT
+    with pytest.raises(DumpError, match="it was cut off"):
+        expanded(io.BytesIO(data.rstrip(b"\0")[:-1]), "numbers.gz", Budget()).read()
 
 
 @pytest.mark.parametrize("read_before", [0, 1, 300_000])
