@@ -229,6 +229,12 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
     claim_deletion_wakes: bool = False
     """DynamicResources registers that a claim with devices is gone."""
 
+    upcoming_nodes_need_scale_up: bool = False
+    """For cluster-autoscaler, nodes of a group are on their way only while the group's scale-up is under way."""
+
+    autoscaler_skips_all_nominated: bool = False
+    """cluster-autoscaler passes over every nominated pod; before, only where the nominated node is there."""
+
     @property
     def exact(self) -> bool:
         """Report whether decisions equal the real scheduler's; older minors take the nearest formulas."""

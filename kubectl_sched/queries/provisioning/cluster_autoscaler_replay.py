@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from kubectl_sched.api.apps import DaemonSet
 from kubectl_sched.api.core import Node
 from kubectl_sched.api.pod import Pod
-from kubectl_sched.config import KubeVersion, load_configuration, parse_feature_gates
+from kubectl_sched.config import load_configuration, parse_feature_gates
 from kubectl_sched.controllers.daemon_set import daemon_pods
 from kubectl_sched.diagnostics.messages.scale_up_text import ScaleUpReason, scale_up_reasons
 from kubectl_sched.errors import SchedError
@@ -47,8 +47,6 @@ if TYPE_CHECKING:
 CREATED, IN_FLIGHT, IMPOSSIBLE, UNKNOWN = "Created", "InFlight", "Impossible", "Unknown"
 _MANAGED = (GKE, *AKS)
 """The labels of providers that run cluster-autoscaler where its pod cannot be seen."""
-
-_V1_36 = KubeVersion(1, 36)
 
 _TEMPLATE_PREFIX = "template-node-for-"
 _NO_TEMPLATE = "none of its nodes is there; --node-template FILE gives one"
@@ -173,16 +171,18 @@ class _Replay:
     @cached_property
     def _pod_problem(self) -> str:
         """The reason why no group grows for the pod (core/podlistprocessor); empty if one may."""
-        pod, cutoff, nominated = self._pod, self._options.expendable_below, self._pod.status.nominated_node_name
+        pod, release, cutoff = self._pod, self._configuration.release, self._options.expendable_below
+        nominated = pod.status.nominated_node_name
         if self._options.is_expendable(pod):
             return f"the pod's priority {pod.spec.priority} is below {cutoff}, the cutoff"
-        if nominated and (nominated in self._nodes.row_of or self._configuration.version >= _V1_36):
+        if nominated and (release.autoscaler_skips_all_nominated or nominated in self._nodes.row_of):
             return f"the pod is nominated to {nominated}"
         return "a pod of a DaemonSet needs the node that it is for" if is_of_daemon_set(pod) else ""
 
     def _has_upcoming(self, status: GroupStatus) -> bool:
-        """Report whether nodes are on their way (GetUpcomingNodes), since 1.36 by a scale-up that is under way."""
-        return status.upcoming > 0 and (status.scale_up == "InProgress" or self._configuration.version < _V1_36)
+        """Report whether nodes are on their way (GetUpcomingNodes)."""
+        needs_scale_up = self._configuration.release.upcoming_nodes_need_scale_up
+        return status.upcoming > 0 and (status.scale_up == "InProgress" or not needs_scale_up)
 
     def _rejection(self, group: NodeGroup, example: Node) -> Status | None:
         """Return the first rejection of the pod on the group's template; None if it fits there (CheckPredicates)."""
