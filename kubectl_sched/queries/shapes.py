@@ -9,12 +9,7 @@ from msgspec import structs
 
 from kubectl_sched.api.apimachinery.quantity import InvalidQuantity, parse_quantity
 from kubectl_sched.api.apimachinery.validation import label_key_errors
-from kubectl_sched.api.component_helpers.resource_names import (
-    CPU,
-    EPHEMERAL_STORAGE,
-    MEMORY,
-    is_scalar_resource_name,
-)
+from kubectl_sched.api.component_helpers.resource_names import is_counted_resource_name
 from kubectl_sched.api.containers import Container, ResourceRequirements
 from kubectl_sched.api.meta import ObjectMeta
 from kubectl_sched.api.pod import Pod, PodSpec, PodStatus
@@ -29,7 +24,6 @@ if TYPE_CHECKING:
 SHOWN: Final = 12
 """The number of a cluster's shapes that are replayed where nobody names one."""
 
-_BASIC: Final = frozenset({CPU, MEMORY, EPHEMERAL_STORAGE})
 _FORM: Final = "NAME=cpu=4,memory=16Gi, or the same without NAME="
 
 
@@ -58,7 +52,7 @@ def parse_shape(text: str, namespace: str) -> Shape:
         resource, equals, amount = pair.partition("=")
         if not (name and resource and equals and amount):
             raise SchedError(f"--shape {text}: write {_FORM}")
-        if label_key_errors(resource) or not (resource in _BASIC or is_scalar_resource_name(resource)):
+        if label_key_errors(resource) or not is_counted_resource_name(resource):
             raise SchedError(f"--shape {text}: {resource} is no name of a resource")
         if resource in requests:
             raise SchedError(f"--shape {text}: {resource} is given twice")

@@ -26,9 +26,8 @@ from kubectl_sched.api.component_helpers.container_resources import (
 )
 from kubectl_sched.api.component_helpers.resource_names import (
     CPU,
-    EPHEMERAL_STORAGE,
     MEMORY,
-    is_scalar_resource_name,
+    is_counted_resource_name,
     is_supported_pod_level_resource,
 )
 
@@ -49,8 +48,6 @@ _DEFAULT_CPU: Final = (CPU, of_milli_value(DEFAULT_MILLI_CPU_REQUEST))
 _DEFAULT_MEMORY: Final = (MEMORY, of_value(DEFAULT_MEMORY_REQUEST))
 DEFAULT_REQUESTS: Final = (_DEFAULT_CPU, _DEFAULT_MEMORY)
 """The requests that scoring assumes for a container without requests: 100m and 200Mi."""
-
-_COUNTED_BY_NAME: Final = frozenset({CPU, MEMORY, EPHEMERAL_STORAGE})
 
 
 def scheduler_options(enabled: Callable[[str], bool], *, sums_status_per_pod: bool = False) -> PodResourcesOptions:
@@ -240,7 +237,7 @@ def _counted(requests: Resources) -> dict[str, int]:
     return {
         name: in_scheduler_units(name, quantity)
         for name, quantity in requests.items()
-        if name in _COUNTED_BY_NAME or is_scalar_resource_name(name)
+        if is_counted_resource_name(name)
     }
 
 

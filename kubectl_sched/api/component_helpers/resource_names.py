@@ -47,6 +47,12 @@ def is_scalar_resource_name(name: str) -> bool:
     )
 
 
+@lru_cache(maxsize=1 << 12)
+def is_counted_resource_name(name: str) -> bool:
+    """Report whether NodeInfo counts the requests of a resource (Resource.Add)."""
+    return name in {CPU, MEMORY, EPHEMERAL_STORAGE} or is_scalar_resource_name(name)
+
+
 def is_dra_extended_resource_name(name: str) -> bool:
     """Report whether devices may back a resource, by its name (IsDRAExtendedResourceName)."""
     return is_extended_resource_name(name) or name.startswith(DEVICE_CLASS_RESOURCE_PREFIX)
