@@ -95,7 +95,7 @@ def with_namespace_tolerations(pod: Pod, namespace: Namespace) -> Pod:
 
 
 def check_tolerations(pod: Pod, namespace: Namespace) -> None:
-    """Raises RefusedError for a toleration that the namespace does not allow; asked again once all plugins are done."""
+    """Raises RefusedError for a toleration that the namespace does not allow (in Admit, and again in Validate)."""
     from kubectl_sched.apiserver.tolerations import are_allowed
 
     if not are_allowed(pod.spec.tolerations, _tolerations(pod, namespace.metadata.annotations.tolerations_whitelist)):

@@ -101,7 +101,7 @@ def _pull_policy(image: str) -> str:
 
 
 def with_pod_level_defaults(pod: Pod, *, after_admission: bool) -> Pod:
-    """Return the pod with what it does not say as a whole, but its containers do.
+    """Return the pod with those pod-level resources filled in that only its containers state.
 
     Before the admission these are DefaultHugePagePodLimits and defaultPodRequests, after it DefaultPodLevelResources of
     pkg/api/pod/util.go: a limit that all containers have is then the pod's, too.
@@ -111,8 +111,7 @@ def with_pod_level_defaults(pod: Pod, *, after_admission: bool) -> Pod:
         return pod
     limits: ResourceList = dict(resources.limits)
     for name, quantity in aggregate_container_limits(pod, PodResourcesOptions()).items():
-        huge = is_supported_pod_level_resource(name) and is_huge_page_resource_name(name)
-        if huge and name not in resources.requests:
+        if is_huge_page_resource_name(name) and name not in resources.requests:
             limits.setdefault(name, str(quantity))
     requests: ResourceList = dict(resources.requests)
     if limits or after_admission:

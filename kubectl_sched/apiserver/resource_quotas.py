@@ -73,7 +73,7 @@ class Quotas:
         return self._used[quota.key]
 
     def _count(self, quota: ResourceQuota, names: Sequence[str]) -> None:
-        """Count what the quota controller will, once it sees what the quota limits now."""
+        """Count these resources from the pods, as the quota controller will once it has seen the quota's new limits."""
         for pod in self._objects.in_namespace(Pod, quota.namespace):
             if not pod.has_ended and quota in self._charged(pod):
                 for name, amount in _usage(pod).items():
@@ -93,7 +93,7 @@ class Quotas:
 
 
 def _check_requests(pod: Pod, quota: ResourceQuota) -> None:
-    """Raises RefusedError where a container does not say what the quota limits, unless the pod as a whole does."""
+    """Raises RefusedError if a container does not state what the quota limits; with pod-level resources none has to."""
     if is_pod_level_resources_set(pod):
         return
     lacking = ((name, _containers(pod, name)) for name in sorted(_hard(quota)) if name in _MUST_BE_SAID)

@@ -155,7 +155,7 @@ def surplus_of(
 ) -> list[Pod]:
     """The present pods that go: on places that are no longer wanted, or those wanted least of too many.
 
-    On the `nodes` a DaemonSet's pods stay that it would not make there any more.
+    A DaemonSet keeps a pod on one of the `nodes`, even if it would make none there, unless a NoExecute taint ends it.
     """
     if isinstance(item, StatefulSet | DaemonSet):
         places = {_place(item, pod) for pod in wanted}

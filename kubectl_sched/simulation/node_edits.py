@@ -281,11 +281,11 @@ def _parsed_taint(text: str, value: str) -> Taint:
 
 
 def _evict_from(cluster: Cluster, node: str, taint: Taint) -> Iterator[str]:
-    """Evict what does not tolerate the taint. Static pods tolerate all, and what tolerates it for a time stays."""
+    """Evict the pods that do not tolerate the taint. Static pods tolerate all; who tolerates it for a time stays."""
     from kubectl_sched.simulation.drain import comes_back, is_replaced
 
     def seconds(pod: Pod) -> float:
-        """Of the first toleration alone, as GetMatchingTolerations finds it; no time is none (getMinTolerationTime)."""
+        """Return for how long the pod stays: the first toleration that matches counts alone (getMinTolerationTime)."""
         first = next((each for each in pod.spec.tolerations if tolerates(each, taint)), None)
         if first is None:
             return 0
@@ -327,7 +327,7 @@ def _label(cluster: Cluster, value: str) -> tuple[str, ...]:
 
 
 def _node_and_change(value: str, flag: str, form: str) -> tuple[str, str]:
-    """Split at the `=` that ends NODE; a selector in parentheses may hold some itself, and sets in parentheses."""
+    """Split at the `=` behind NODE. A selector in parentheses may hold `=` itself, and sets in parentheses."""
     is_selector = value.startswith("(") and ")" in value
     position = value.find(")=") + 1 if is_selector else value.find("=")
     if position < 1 or position == len(value) - 1:

@@ -100,23 +100,23 @@ def roll_out(simulation: Simulation, plan: Plan, report: Report | None) -> Rolle
     return replace(done, skew=tuple(skews(plan.new[0], simulation.nodes, before, after)))
 
 
-def least_wanted(pods: Sequence[Pod], number: int, beside: Iterable[str | None] = ()) -> list[Pod]:
-    """Return so many of the pods, those that go first where some are too many (ActivePodsWithRanks).
+def least_wanted(pods: Sequence[Pod], number: int, other_nodes: Iterable[str | None] = ()) -> list[Pod]:
+    """Return the first `number` pods to go, in the order of the ReplicaSet controller (ActivePodsWithRanks).
 
-    One without a node, else one that does not run or is not ready, costs least, or shares its node with most pods of
-    its Deployment; of those the youngest. `beside` are the nodes of the Deployment's other pods. All are put in order
-    at once: a pod that goes still counts for the others (getPodsToDelete).
+    First go pods without a node, then those that do not run, are not ready, have the lowest deletion cost, share their
+    node with most pods of their Deployment, or are youngest. `other_nodes` has the node of each other pod of the
+    Deployment. All pods are put in order at once: one that goes still counts for the others (getPodsToDelete).
     """
-    on_node = Counter((*(pod.spec.node_name for pod in pods), *beside))
+    on_node = Counter((*(pod.spec.node_name for pod in pods), *other_nodes))
 
-    def wanted(pod: Pod) -> tuple[bool, bool, bool, int, int, str]:
+    def rank(pod: Pod) -> tuple[bool, bool, bool, int, int, str]:
         node, ready = pod.spec.node_name, pod.condition("Ready")
         is_unready = ready is None or ready.status != "True"
         cost = parse_int64(pod.metadata.annotations.deletion_cost or "") or 0
         age = pod.metadata.creation_timestamp or ""
         return not node, pod.status.phase != "Running", is_unready, -cost, on_node[node], age
 
-    return sorted(pods, key=wanted, reverse=True)[:number]
+    return sorted(pods, key=rank, reverse=True)[:number]
 
 
 class _Rollout:
@@ -227,7 +227,7 @@ class _InPlace(_Rollout):
             return True
         allowed = max(1, strategy.max_surge or strategy.max_unavailable)
         first = self._place_of[pod.key] if strategy.descends else 0
-        return pod.key in self._plan.replaces and len([each for each in self._missing if each >= first]) >= allowed
+        return pod.key in self._plan.replaces and sum(each >= first for each in self._missing) >= allowed
 
     def _replace(self, pod: Pod) -> None:
         """The old pod goes first, unless there may be one too many: then it goes once the new one has its node."""
