@@ -54,7 +54,8 @@ class Extended(Record, frozen=True, kw_only=True):
         for status, count in counts:
             replaced = min(surplus, count) if status == self.absent else 0
             surplus -= replaced
-            yield status, count - replaced
+            if count > replaced:
+                yield status, count - replaced
         yield from ((status, 1) for status in self.elsewhere)
 
 

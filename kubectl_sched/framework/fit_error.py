@@ -20,20 +20,20 @@ NOTE_LENGTH_LIMIT = 1024
 
 
 def fit_error(
-    nodes: int,
+    node_count: int,
     pre_filter: Status,
     statuses: Iterable[tuple[Status, int]],
     post_filter_message: str = "",
     form: FitErrorForm = _NEWEST,
 ) -> str:
     """`0/3 nodes are available: ...`: how many nodes gave each reason, sorted as text, then what PostFilter said."""
-    text = f"0/{nodes} nodes are available:"
+    text = f"0/{node_count} nodes are available:"
     if pre_filter.message and not form.counts_pre_filter:
         text += f" {pre_filter.message}."
     else:
         counts: dict[str, int] = {}
         for status, count in statuses:
-            for reason in status.reasons if count else ():
+            for reason in status.reasons:
                 counts[reason] = counts.get(reason, 0) + count
         if counts or form.counts_pre_filter:
             text += f" {', '.join(sorted(f'{count} {reason}' for reason, count in counts.items()))}."

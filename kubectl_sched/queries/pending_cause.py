@@ -104,7 +104,7 @@ def _rejections(result: ScheduleResult, rows: Rows) -> Iterable[Status]:
 def _nameless(reason: str, result: ScheduleResult) -> str:
     """The reason without what differs between pods of one workload, or between nodes.
 
-    The pod's name is left out of names alone, as it may be a word of the sentence.
+    The pod's name is replaced only within quotes and behind its namespace: elsewhere it may be a word of the sentence.
     """
     name, namespace = result.pod.metadata.name, result.pod.namespace
     if name and name in reason:

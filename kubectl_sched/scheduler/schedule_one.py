@@ -103,8 +103,8 @@ def _filter(result: ScheduleResult, state: CycleState) -> ScheduleResult:
     own_nomination = nodes.names[nominated] if nominated is not None and verdict[nominated].is_success else None
     absent = unresolvable()
     if pre_filter.node_names is not None:
-        reason = _why_left_out(verdict, nominated, pre_filter.narrowed_by)
-        absent = unresolvable(reason) if framework.handle.release.fit_error.tells_left_out else absent
+        if framework.handle.release.fit_error.tells_left_out:
+            absent = unresolvable(_why_left_out(verdict, nominated, pre_filter.narrowed_by))
         verdict = _outside_left_out(verdict, nodes, pre_filter.node_names, absent, nominated)
     verdict = unknown_first(verdict, verdicts)
     if result.placement is not None:

@@ -80,7 +80,7 @@ class SchedulingQueue:
         return {place: self._places.counts[place] for place in Place}
 
     def take_incoming(self) -> Mapping[tuple[Place, str], int]:
-        """The number of pods that came to each place since the last time, by event."""
+        """Return how many pods came to each place since the last call, by event."""
         incoming, self._places.incoming = self._places.incoming, Counter()
         return incoming
 

@@ -219,7 +219,7 @@ def type_name(value: Value) -> str:
 
 
 def go_type(value: Value) -> str:
-    """The name of the Go type that cel-go has for a value that is neither a list nor a map."""
+    """Return the name of cel-go's type for a value that is neither a list nor a map."""
     return _GO_TYPES.get(type(value)) or f"cel.{type(value).__name__}"
 
 

@@ -120,7 +120,7 @@ def _of_scale_set(node: Node, pool: str) -> Callable[[str], bool]:
 def _of_machines(node: Node) -> _Membership | None:
     """The MachineDeployment, MachineSet or MachinePool that a node of the Cluster API names as its machine's owner.
 
-    No other owner can be scaled, such as a KubeadmControlPlane.
+    Other owners, such as a KubeadmControlPlane, cannot be scaled.
     """
     annotations = node.metadata.annotations
     owner, namespace = annotations.machine_owner, annotations.machine_namespace or ""

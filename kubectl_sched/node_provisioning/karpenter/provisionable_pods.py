@@ -36,7 +36,7 @@ def is_provisionable(pod: Pod) -> bool:
 
 
 def exclusion(pod: Pod) -> str:
-    """Return why Karpenter does not look at a pod that fits nowhere, which it never says; empty if it does."""
+    """Return the reason, which Karpenter never states, for which it passes over a pod that fits nowhere; else empty."""
     if pod.status.nominated_node_name:
         return f"the pod is nominated to {pod.status.nominated_node_name}"
     if is_owned_by(pod, "apps/v1", "DaemonSet"):

@@ -101,5 +101,5 @@ def _is_configuration(value: Any) -> bool:
 
 
 def _holds_document(lines: Iterable[bytes]) -> bool:
-    """Report whether anything but comments stands in the lines: if not a value, the mark that begins a document."""
+    """Report whether the lines hold more than comments: a value, or the mark that begins a document."""
     return any(line.strip() and not line.lstrip().startswith(b"#") for line in lines)

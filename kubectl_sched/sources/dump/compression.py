@@ -104,6 +104,7 @@ class _Gzip:
                 raise EOFError
 
     def _has_ended(self) -> bool:
+        """Ask anew: a type checker takes the attribute for unchanged."""
         return self._member.eof
 
 

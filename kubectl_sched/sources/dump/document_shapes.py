@@ -152,7 +152,7 @@ def take_object(
 ) -> None:
     """Takes one object; one whose kind is not read is passed over, one that cannot be read gives a warning.
 
-    A list among the items of another is taken as a list. `about` is its head, if that has been looked at already.
+    A list among the items of another is taken as a list. `about` is the head, if that has been looked at already.
     """
     about = about or head(value)
     if about is None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class ClusterLists:
-    """The lists of one reading. `state` is their resourceVersion, `forbidden` what may not be read."""
+    """The lists of one reading. `state` is their resourceVersion, `forbidden` has the kinds that may not be read."""
 
     def __init__(self, server: Server, lister: Lister, pool: ThreadPoolExecutor) -> None:
         self._server = server

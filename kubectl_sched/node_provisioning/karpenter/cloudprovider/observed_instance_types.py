@@ -21,7 +21,7 @@ _OF_THE_TYPE: Final = frozenset(
     {INSTANCE_TYPE, "kubernetes.io/arch", "kubernetes.io/os", "topology.kubernetes.io/region"}
 )
 _NOT_USED_UP: Final = 2**31
-"""The cloud alone knows the rest of a reservation."""
+"""Instances assumed to be left in each reservation: only the cloud knows how many are."""
 
 _PROVIDER_PREFIXES: Final = ("karpenter.k8s.aws/instance-", "karpenter.azure.com/sku-", "karpenter.kwok.sh/instance-")
 
