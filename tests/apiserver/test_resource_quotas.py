@@ -1,4 +1,4 @@
-"""What a ResourceQuota asks of a pod's containers, and what it admits, as the API server answers it."""
+"""ResourceQuotas refuse and admit pods as in the API server."""
 
 from __future__ import annotations
 

@@ -48,6 +48,12 @@ def pool(name: str, **spec: Any) -> Json:
             "spec": {"template": template}, "status": {"conditions": conditions}}  # fmt: skip
 
 
+UNSCHEDULABLE = {
+    "phase": "Pending",
+    "conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}],
+}
+
+
 def pod(cpu: str = "1500m", **spec: Any) -> Json:
     container = {"name": "main", "resources": {"requests": {"cpu": cpu}}}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web", "namespace": "default", "uid": "web"},
@@ -125,8 +131,7 @@ def test_a_pod_that_karpenter_does_not_look_at_gets_no_node(
             {"apiVersion": owner[0], "kind": owner[1], "name": "x", "uid": "x", "controller": True}
         ]
     if is_marked:
-        condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
-        asking["status"] |= {"conditions": [condition], "nominatedNodeName": nominated}
+        asking["status"] = {**UNSCHEDULABLE, "nominatedNodeName": nominated}
     found = answered(tmp_path, pool("general"), node("n1"), occupied, asking)["karpenter"]
     assert (found["verdict"], found["error"]) == ("Impossible", reason)
     assert [(each["verdict"], each["reason"]) for each in found["nodePools"]] == [("Impossible", reason)]
@@ -166,9 +171,8 @@ def test_a_new_node_has_what_its_claim_leaves_of_a_label_of_its_type(tmp_path: P
 def test_kube_scheduler_is_asked_with_the_other_pods_where_karpenter_expects_them(
     tmp_path: Path, key: str, cpu: str
 ) -> None:
-    said = {"phase": "Pending", "conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}]}
-    other = pod(cpu, nodeSelector={ZONE: "a"})
-    other |= {"metadata": {**other["metadata"], "name": "db", "uid": "db", "labels": {"app": "db"}}, "status": said}
+    other = pod(cpu, nodeSelector={ZONE: "a"}) | {"status": UNSCHEDULABLE}
+    other["metadata"] |= {"name": "db", "uid": "db", "labels": {"app": "db"}}
     term = {"topologyKey": key, "labelSelector": {"matchLabels": {"app": "db"}}}
     asking = pod("90m", affinity={"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}})
     small = json.dumps([instance_type("a", "4", 0.2), instance_type("b", "350m", 0.1)]).encode()
@@ -218,8 +222,7 @@ def without_uid(item: Json, name: str) -> Json:
 
 
 def test_pods_of_a_dump_without_uids_are_told_apart(tmp_path: Path) -> None:
-    said = {"phase": "Pending", "conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}]}
-    large = [{**without_uid(pod("64"), name), "status": said} for name in ("a", "b", "c")]
+    large = [{**without_uid(pod("64"), name), "status": UNSCHEDULABLE} for name in ("a", "b", "c")]
     found = answered(tmp_path, pool("general"), *large, without_uid(pod(), "web"))["karpenter"]
     assert found["verdict"] == "Created"
 

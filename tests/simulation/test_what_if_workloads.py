@@ -26,15 +26,8 @@ if TYPE_CHECKING:
     Ask: TypeAlias = Callable[..., WhatIfResult]
 
 Json = dict[str, Any]
-API = {
-    "Job": "batch/v1",
-    "Pod": "v1",
-    "Node": "v1",
-    "ResourceQuota": "v1",
-    "LimitRange": "v1",
-    "PersistentVolume": "v1",
-    "PersistentVolumeClaim": "v1",
-}
+CORE = ("Pod", "Node", "ResourceQuota", "LimitRange", "PersistentVolume", "PersistentVolumeClaim")
+API = {"Job": "batch/v1", **dict.fromkeys(CORE, "v1")}
 
 
 def made(kind: str, name: str, spec: Json, **about: Any) -> Json:
@@ -302,9 +295,12 @@ def test_a_pod_that_terminates_comes_back_only_where_it_was_waited_for(
     assert not any("not come back" in each for each in answer.warnings)
 
 
+def daemons() -> list[Json]:
+    return [workload("DaemonSet"), pod("web-a", "w1", "DaemonSet"), pod("web-b", "w2", "DaemonSet")]
+
+
 def test_the_daemon_pods_of_a_new_node_are_of_their_daemon_set(ask: Ask) -> None:
-    there = [made("DaemonSet", "web", {"selector": {"matchLabels": {"app": "web"}}, "template": template()})]
-    there += [pod("web-a", "w1", "DaemonSet"), pod("web-b", "w2", "DaemonSet")]
+    there = daemons()
     adds = Edit("--add-nodes", "1=w1")
     assert placed(ask(there, target="ds/web", edits=(adds,))) == {}
     drained = ask(there, edits=(adds, Edit("--drain", "w1-add-1")))
@@ -322,14 +318,11 @@ def test_the_daemon_pods_of_a_new_node_are_of_their_daemon_set(ask: Ask) -> None
     ],
 )
 def test_daemon_pods_stay_where_none_is_made_any_more(ask: Ask, edit: str, strategy: str | None, goes: bool) -> None:
-    selector = {"matchLabels": {"app": "web"}}
-    there = [made("DaemonSet", "web", {"selector": selector, "template": template()})]
-    there += [pod("web-a", "w1", "DaemonSet"), pod("web-b", "w2", "DaemonSet")]
-    spec: Json = {"selector": selector, "template": template("b"), "updateStrategy": {"type": strategy}}
-    target: Json = {"target": "ds/web"} if strategy is None else {}
-    answer = ask(
-        there, *([] if target else [made("DaemonSet", "web", spec)]), edits=(Edit("--taint", f"w2={edit}"),), **target
-    )
+    edits = (Edit("--taint", f"w2={edit}"),)
+    if strategy is None:
+        answer = ask(daemons(), target="ds/web", edits=edits)
+    else:
+        answer = ask(daemons(), workload("DaemonSet", image="b", updateStrategy={"type": strategy}), edits=edits)
     assert any("too many" in each for each in answer.warnings) == goes
 
 
@@ -435,13 +428,11 @@ def test_a_parallel_set_rolls_out_down_to_a_pod_without_a_node(
     there += [pod(f"web-{number}", "w1", "StatefulSet") for number in (0, 2, 3)]
     for number in range(4):
         volume = {"accessModes": ["ReadWriteOnce"], "volumeName": f"v{number}", "storageClassName": ""}
-        claim = made("PersistentVolumeClaim", f"data-web-{number}", volume, annotations={BOUND: "yes"})
+        bound = {"pv.kubernetes.io/bind-completed": "yes"}
+        claim = made("PersistentVolumeClaim", f"data-web-{number}", volume, annotations=bound)
         there += [claim, made("PersistentVolume", f"v{number}", reached_from("lost" if number == 1 else "w1"))]
     (rollout,) = ask(there, workload("StatefulSet", 4, "b", **about), gates=gates).rollouts
     assert [each.pod.name for each in rollout.placements if each.is_placed] == replaced
-
-
-BOUND = "pv.kubernetes.io/bind-completed"
 
 
 def reached_from(node: str) -> Json:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import os
 import ssl
 from typing import TYPE_CHECKING, Any
 
@@ -155,29 +154,6 @@ def test_it_is_sent_whole_objects_or_names(caches: bool, server: ExtenderServer,
     assert body["NodeNames"] == (["n1", "n2"] if caches else None)
     if not caches:
         assert [item["metadata"]["annotations"] for item in body["Nodes"]["items"]] == [{"rack": "1"}, {"rack": "2"}]
-
-
-@pytest.mark.parametrize(
-    "broken",
-    [
-        {"kind": ["Pod"], "metadata": {"name": "a"}},
-        {"kind": "Pod", "metadata": ["a"]},
-        {"kind": "Pod", "metadata": {"name": "a"}, "spec": None},
-        {"kind": "PodList", "items": 5},
-    ],
-)
-def test_whole_objects_are_those_that_can_be_read(broken: Json, tmp_path: Path) -> None:
-    path = tmp_path / "d.yaml"
-    path.write_text(
-        "\n---\n".join(json.dumps(each) for each in (broken, {"kind": "List", "items": [broken]}, pod("b", "1")))
-    )
-    assert list(whole_objects([str(path)])) == [("Pod", "default/b")]
-
-
-def test_a_pipe_is_not_read_again(tmp_path: Path) -> None:
-    path = tmp_path / "d.json"
-    os.mkfifo(path)
-    assert whole_objects([str(path)]) == {}
 
 
 def test_scores_count_ten_times_their_weight(server: ExtenderServer, tmp_path: Path) -> None:
