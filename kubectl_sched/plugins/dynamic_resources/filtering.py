@@ -335,17 +335,18 @@ class Filtering:
         self, state: PreFilterState, pod: Pod, node: NodeInfo, allocations: Sequence[Allocation]
     ) -> Status | tuple[NodeAllocatableResourceClaimStatus, ...]:
         """Return what the devices take of the node's own resources, or why that is too much."""
-        if state.node_allocatable is None or (state.allocator is None and not self.rules.capacity_errors_fail):
+        counting = state.node_allocatable
+        if counting is None or (state.allocator is None and not counting.has_overhead):
             return ()
         found = {one.claim.metadata.uid: [_held(device) for device in one.devices] for one in allocations}
         held = [
             (claim, found.get(claim.metadata.uid) or _held_before(claim))
             for claim in state.claims.claims
-            if self.rules.capacity_errors_fail or claim.status.allocation is None or claim in state.pending
+            if counting.has_overhead or claim.status.allocation is None or claim in state.pending
         ]
         own = state.claims.claims[: state.claims.user_owned]
         names = dict(zip(state.claims.names, own, strict=True))
-        return state.node_allocatable.check(pod, names, held, node)
+        return counting.check(pod, names, held, node)
 
 
 def _wrong_class(name: str, request: str, nodes: Snapshot) -> Status | None:

@@ -38,7 +38,7 @@ def _lasts(path: str) -> bool:
 
 
 def _is_read(item: dict[str, Any]) -> bool:
-    """Report whether a pod or a node has the fields that tell it."""
+    """Report whether it is a pod or a node that can be read."""
     kind, parts = item.get("kind"), (item.get("metadata"), item.get("spec", {}))
     return isinstance(kind, str) and kind in _KINDS and all(isinstance(part, dict) for part in parts)
 

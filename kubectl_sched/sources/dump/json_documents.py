@@ -195,12 +195,11 @@ def _plain(documents: Sequence[Any], data: bytes, source: str) -> Iterator[Any]:
 def _malformed(data: bytes, document: Any, error: Exception) -> str:
     """Describe the first place of the document that is no JSON. Its skeleton was found to be JSON before."""
     content = bytes(document) if isinstance(document, msgspec.Raw) else b""
-    start = max(data.find(content), 0)
     try:
         msgspec.json.decode(content)
     except UNDECODABLE as strict:
         error = strict
-    return _problem(data, error, start)
+    return _problem(data, error, content)
 
 
 def split(data: bytes, source: str, budget: Budget | None = None) -> list[msgspec.Raw]:
@@ -218,7 +217,7 @@ def split(data: bytes, source: str, budget: Budget | None = None) -> list[msgspe
                 among_others = _among_logs(text, data, source)
                 if among_others:
                     return among_others
-                raise DumpError(f"{source}: {_problem(data, error, max(data.find(text[at:]), 0))}") from None
+                raise DumpError(f"{source}: {_problem(data, error, text[at:])}") from None
             end = at + int(rest[1]) - 1
         documents.append(msgspec.Raw(text[at:end]))
         if len(documents) % _CHECKED_AFTER == 0:
@@ -244,7 +243,7 @@ def _among_logs(text: bytes, data: bytes, source: str) -> list[msgspec.Raw]:
             if end == len(text) and "truncated" in str(error):
                 problem = problem or "the last of its documents ends too early: it was cut off; make the dump again"
             elif _KIND.search(block):
-                problem = problem or _problem(data, error, max(data.find(block), 0))
+                problem = problem or _problem(data, error, block)
         else:
             documents.append(msgspec.Raw(block))
     if documents and problem:
@@ -279,10 +278,11 @@ def without_logs(data: bytes) -> bytes:
     return b"".join((*kept, data[at:])) if at else data
 
 
-def _problem(data: bytes, error: Exception, start: int = 0) -> str:
-    """Describe an error of the JSON that begins at this byte of the data."""
+def _problem(data: bytes, error: Exception, piece: bytes) -> str:
+    """Describe an error of the JSON in this piece of the data."""
     if isinstance(error, RecursionError):
         return "it is JSON nested too deeply to be a dump"
+    start = max(data.find(piece), 0)
     if "truncated" in str(error):
         if _SURROGATE.search(data) and data.rstrip()[-1:] in {b"}", b"]"}:
             return f"it is not JSON: a text of the document at byte {start} holds half of a surrogate pair"

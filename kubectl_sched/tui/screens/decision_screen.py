@@ -131,7 +131,7 @@ class DecisionScreen(Screen[None]):
         self.remove_class("what-if")
         self.set_focus(self.nodes)
         self.query_one(KeyLine).show(EXPLORER)
-        self.call_after_refresh(self.draw)  # of what was hidden the width was not known
+        self.call_after_refresh(self.draw)  # the width of a hidden widget is not known
 
     def on_what_if_pane_submitted(self, event: WhatIfPane.Submitted) -> None:
         """Make the change that was typed."""

@@ -89,7 +89,7 @@ class Page(Screen[R]):
         below.update(as_texts(self._fitting(lines), self.app.theme))
 
     def _fitting(self, lines: Sequence[Line]) -> Sequence[Line]:
-        """The lines, with a border, on two fifths of the screen: the list has the rest."""
+        """Return what fits, with a border, on two fifths of the screen: the list has the rest."""
         return first_lines(lines, max(self.size.height * 2 // 5 - 1, 1), self.size.width)
 
     def on_mount(self) -> None:
