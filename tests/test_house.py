@@ -73,7 +73,7 @@ SMALL_ON_PURPOSE = {
     "kubectl_sched.render.markdown.make_room_markdown": "as above",
 }
 
-QUESTION = re.compile(r'"""(What|Which|How|Who|Whom|Whose|Where|Why|Whether) ')
+QUESTION = re.compile(r'"""(What|Which|How|Who|Whom|Whose|When|Where|Why|Whether) ')
 
 
 def module_of(path: Path) -> str:

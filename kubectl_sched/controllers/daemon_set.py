@@ -76,7 +76,7 @@ def runs_on(spec: PodSpec, node: Node) -> bool:
 
 
 def stays_on(spec: PodSpec, node: Node) -> bool:
-    """Report whether the controller leaves a pod on the node that runs there: of taints, NoExecute alone ends it."""
+    """Report whether the controller leaves a running pod on the node: of taints, only NoExecute ends it."""
     if spec.node_name not in {"", node.name}:
         return False
     taints = (taint for taint in node.spec.taints if taint.effect == NO_EXECUTE)

@@ -40,7 +40,7 @@ class Choice(Record, frozen=True, kw_only=True):
 
 
 def start_time(pod: Pod) -> str:
-    """When the kubelet took the pod on."""
+    """The time at which the kubelet took the pod on."""
     return pod.status.start_time or UNSTARTED
 
 

@@ -57,7 +57,7 @@ class Surroundings:
 
     @cached_property
     def pod_times(self) -> list[tuple[datetime, Pod]]:
-        """When each pod that holds something came to its node, as far as that is known."""
+        """The time at which each pod that holds something came to its node, as far as that is known."""
         return [
             (time, pod)
             for pod in self.dump.pods
@@ -66,7 +66,7 @@ class Surroundings:
 
     @cached_property
     def node_times(self) -> list[tuple[datetime, Node]]:
-        """When each node was made."""
+        """The time at which each node was made."""
         nodes = (item for item in self.dump.others if isinstance(item, Node))
         return [(time, node) for node in nodes if (time := moment(node.metadata.creation_timestamp)) is not None]
 
@@ -82,7 +82,7 @@ class Surroundings:
         return next((event for event in self.events(pod) if event.reason == "Scheduled"), None)
 
     def placed_at(self, pod: Pod) -> str | None:
-        """When the pod got its node, by what its scheduler said, else by the pod itself."""
+        """The time at which the pod got its node, by what its scheduler said, else by the pod itself."""
         event = self.scheduled_event(pod)
         return event.last_seen if event is not None else bound_at(pod)
 
@@ -116,7 +116,7 @@ class Surroundings:
 
 
 def bound_at(pod: Pod) -> str | None:
-    """When the pod got its node: the time of its condition PodScheduled, else when it was made."""
+    """The time at which the pod got its node: that of its condition PodScheduled, else that of its creation."""
     for condition in reversed(pod.status.conditions):  # kubelets write it last
         if condition.type == "PodScheduled" and condition.status == "True" and condition.last_transition_time:
             return condition.last_transition_time

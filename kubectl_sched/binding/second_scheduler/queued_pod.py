@@ -42,15 +42,15 @@ class QueueingParams:
     errors: int = 0
     """Attempts in a row that ended without a verdict (ConsecutiveErrorsCount)."""
     timestamp: float = 0.0
-    """When it came into the queue or back from its last attempt. Of pods of equal priority the earliest is first."""
+    """The time of its arrival in the queue or of its last return; of equal priority the earliest is first."""
     gating_plugin: str = ""
     """The PreEnqueue plugin that holds it back."""
     flushed: float = 0.0
-    """When it was last flushed."""
+    """The time at which it was last flushed."""
     entry: int = 0
     """The number of its one entry in a heap that still counts."""
     backoff_until: float | None = field(default=None)
-    """When its backoff ends, once that has been asked for."""
+    """The end of its backoff, once that has been asked for."""
 
 
 @dataclass(slots=True)
@@ -59,7 +59,7 @@ class QueuedPod(QueueingParams):
 
     pod: Pod
     entered: float
-    """When it first came into the queue."""
+    """The time at which it first came into the queue."""
     unschedulable_plugins: frozenset[str] = frozenset()
     """The plugins that rejected it, PreEnqueue plugins included."""
     pending_plugins: frozenset[str] = frozenset()
@@ -154,7 +154,7 @@ class Backoff(Record, frozen=True, kw_only=True):
         return 0.0 if attempts == 0 else float(min(self.initial * 2.0 ** min(attempts - 1, 60), longest))
 
     def until(self, queued: Queued) -> float:
-        """When the pod's backoff ends, the start of its window; minus infinity if it has none (getBackoffTime)."""
+        """The end of the pod's backoff, the start of its window; minus infinity if it has none (getBackoffTime)."""
         count = queued.attempts if self.counts_every_attempt else queued.errors or queued.rejections
         if count == 0 or self.maximum == 0:
             return -math.inf
@@ -167,7 +167,7 @@ class Backoff(Record, frozen=True, kw_only=True):
         return self.until(queued) >= self._aligned(now)
 
     def leaves_at(self, queued: Queued) -> float:
-        """When the pod leaves backoffQ by time alone."""
+        """The time at which the pod leaves backoffQ by time alone."""
         return self.until(queued) + (_WINDOW_SECONDS if self.is_popped_early else 0.001)
 
     def _aligned(self, moment: float) -> float:

@@ -67,7 +67,7 @@ class SchedulingLoop:
         self._stop: Stop | None = None
         self._shown_at = 0.0
         self.alive_at = self._clock()
-        """When the loop last went round."""
+        """The time of the loop's last round."""
 
     @property
     def waits_for(self) -> tuple[str, ...]:
@@ -141,7 +141,7 @@ class SchedulingLoop:
                 return
 
     def _wakes_at(self) -> float:
-        """When something is due next by time alone; infinity if nothing is."""
+        """The time at which something is due next by time alone; infinity if nothing is."""
         times = (self._queue.wakes_at(), self._gangs.ends_at() if self._gangs is not None else None)
         return min((each for each in times if each is not None and self._leads), default=math.inf)
 

@@ -211,7 +211,7 @@ class SchedulingQueue:
             queued.attempts += 1
 
     def wakes_at(self) -> float | None:
-        """When a pod is due next by time alone; None if only an event can bring that about."""
+        """The time at which the next pod is due by time alone; None if only an event can bring that about."""
         heads = self._places.heaps.backoff_ends()
         heads += [self._flushed + _FLUSH_SECONDS] if self._places.waiting else []
         return min(heads, default=None)

@@ -35,7 +35,7 @@ def lately_bound(pods: Iterable[Pod]) -> list[Pod]:
 
 
 def _bound_at(pod: Pod) -> str:
-    """When PodScheduled became true, in RFC 3339; empty if it did not."""
+    """The time at which PodScheduled became true, in RFC 3339; empty if it did not."""
     times = (each.last_transition_time for each in pod.status.conditions if each.type == "PodScheduled")
     is_true = any(each.type == "PodScheduled" and each.status == "True" for each in pod.status.conditions)
     return next(times, "") or "" if is_true else ""

@@ -37,7 +37,7 @@ class PageOutput(StrEnum):
 
 
 class Color(StrEnum):
-    """When to colour."""
+    """The values of --color."""
 
     auto = "auto"
     always = "always"

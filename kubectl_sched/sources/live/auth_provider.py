@@ -45,7 +45,7 @@ def id_token(user: User, *, anew: bool = False, timeout: float | None = None) ->
 
 
 def expiry(token: str) -> float:
-    """When a JWT expires (seconds since 1970); 0 where it does not say."""
+    """The expiry of a JWT (seconds since 1970); 0 if it states none."""
     try:
         claims = token.split(".")[1]
         return float(json.loads(base64.urlsafe_b64decode(claims + "=" * (-len(claims) % 4))).get("exp", 0))

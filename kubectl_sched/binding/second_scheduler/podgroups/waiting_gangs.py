@@ -108,7 +108,7 @@ class WaitingGangs:
         return [each._replace(result=replace(each.result, pod=each.pod)) for each in found]
 
     def ends_at(self) -> float | None:
-        """When a pod has waited long enough; None if none waits."""
+        """The time at which a pod has waited long enough; None if none waits."""
         return min((each.until for each in self._waiting.values()), default=None)
 
     def expired(self, now: float) -> Iterator[Rejected]:

@@ -93,7 +93,7 @@ class QueueHeaps:
                 self._forget_stale(heap, Place.BACKOFF)
 
     def backoff_ends(self) -> list[float]:
-        """When the first of each heap of backoffQ leaves it by time alone."""
+        """The times at which the first of each heap of backoffQ leaves it by time alone."""
         for heap in self._backoff_heaps():
             self._forget_stale(heap, Place.BACKOFF)
         return [self._backoff.leaves_at(heap[0][2]) for heap in self._backoff_heaps() if heap]

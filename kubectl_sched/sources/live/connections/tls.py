@@ -94,7 +94,7 @@ def _no_password() -> str:
 
 
 def expired_at(certificate: bytes) -> datetime | None:
-    """When a PEM certificate expired; None if it has not, or does not say in a way that is understood."""
+    """The expiry of a PEM certificate that has expired; None if it has not, or states none that is understood."""
     pem = _PEM.search(certificate)
     try:
         found = _VALIDITY.search(base64.b64decode(pem[1])) if pem else None
