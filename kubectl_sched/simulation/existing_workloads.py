@@ -151,7 +151,7 @@ def missing_of(item: KubernetesObject, wanted: Sequence[Pod], present: Sequence[
 
 
 def surplus_of(
-    item: KubernetesObject, wanted: Sequence[Pod], present: Sequence[Pod], nodes: Iterable[Node] = ()
+    item: KubernetesObject, wanted: Sequence[Pod], present: Sequence[Pod], nodes: Iterable[Node]
 ) -> list[Pod]:
     """The present pods that go: on places that are no longer wanted, or those wanted least of too many.
 

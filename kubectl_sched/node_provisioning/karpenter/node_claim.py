@@ -109,7 +109,7 @@ class NewNodeClaim:
         if self.reserved:
             finished[CAPACITY_TYPE] = requirement(CAPACITY_TYPE, IN, (RESERVED,))
             reservations = self._simulation.reservations
-            if reservations.label:  # a provider has one
+            if reservations.label:  # empty where no provider is known
                 identities = {reservations.identity(each) for each in self.reserved}
                 finished = merged(finished.values(), [requirement(reservations.label, IN, identities)])
         self.requirements = finished
