@@ -53,7 +53,9 @@ def parse_shape(text: str, namespace: str) -> Shape:
         if not (name and resource and equals and amount):
             raise SchedError(f"--shape {text}: write {_FORM}")
         if label_key_errors(resource) or not is_counted_resource_name(resource):
-            raise SchedError(f"--shape {text}: {resource} is no name of a resource")
+            raise SchedError(
+                f"--shape {text}: {resource} is no name of a resource, such as cpu, memory or nvidia.com/gpu"
+            )
         if resource in requests:
             raise SchedError(f"--shape {text}: {resource} is given twice")
         requests[resource] = _quantity(amount, text, resource)

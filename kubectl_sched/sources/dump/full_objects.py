@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from kubectl_sched.api.decoders import UNDECODABLE
 from kubectl_sched.sources.dump.input_files import Walk
+from kubectl_sched.sources.dump.json_documents import split
+from kubectl_sched.sources.dump_errors import DumpError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -45,24 +46,25 @@ def _is_read(item: dict[str, Any]) -> bool:
 
 def _documents(data: bytes) -> list[Any]:
     try:
-        return [msgspec.json.decode(data)]
-    except UNDECODABLE:
+        return [msgspec.json.decode(document) for document in split(data, "")]
+    except DumpError:
         from kubectl_sched.sources.yaml.yaml_documents import documents
 
         return [document.value for document in documents(data, "") if document.error is None]
 
 
-def _items(document: Any) -> Iterator[dict[str, Any]]:
-    if not isinstance(document, dict):
-        return
-    kind = str(document.get("kind", ""))
-    if not kind.endswith("List"):
-        yield document
-        return
-    items = document.get("items")
-    for item in items if isinstance(items, list) else ():
-        if isinstance(item, dict):
-            yield {"kind": kind.removesuffix("List"), **item}
+def _items(value: Any, kind: str = "") -> Iterator[dict[str, Any]]:
+    """The objects of a value, of lists of lists, too; `kind` is that of an object that names none."""
+    if isinstance(value, list):
+        for item in value:
+            yield from _items(item, kind)
+    elif isinstance(value, dict):
+        own = str(value.get("kind", kind))
+        if own.endswith("List"):
+            items = value.get("items")
+            yield from _items(items if isinstance(items, list) else [], own.removesuffix("List"))
+        else:
+            yield {"kind": kind, **value}
 
 
 def _key(item: dict[str, Any]) -> str:

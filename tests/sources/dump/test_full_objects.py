@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+UNNAMED = {name: value for name, value in POD.items() if name not in {"apiVersion", "kind"}}
+
+
 @pytest.mark.parametrize(
     "broken",
     [
@@ -28,6 +31,22 @@ def test_whole_objects_are_those_that_can_be_read(broken: dict[str, Any], tmp_pa
     path = tmp_path / "d.yaml"
     path.write_text("\n---\n".join(map(json.dumps, (broken, {"kind": "List", "items": [broken]}, POD))))
     assert whole_objects([str(path)]) == {("Pod", "shop/web-0"): POD}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        json.dumps([{"kind": "PodList", "items": [UNNAMED]}]),
+        json.dumps({"kind": "List", "items": [{"kind": "PodList", "items": [UNNAMED]}]}),
+        json.dumps({"kind": "NodeList", "items": []}) + json.dumps({"kind": "PodList", "items": [UNNAMED]}),
+        json.dumps({"kind": "NodeList", "items": []}, indent=1) + "\n" + json.dumps(POD, indent=1),
+    ],
+)
+def test_whole_objects_of_lists_in_lists_and_behind_one_another(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "d.json"
+    path.write_text(text)
+    (found,) = whole_objects([str(path)]).items()
+    assert (found[0], found[1]["spec"]) == (("Pod", "shop/web-0"), POD["spec"])
 
 
 def test_a_pipe_is_not_read_again(tmp_path: Path) -> None:
