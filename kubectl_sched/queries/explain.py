@@ -230,7 +230,8 @@ class PodExplainer:
             return found  # its manifest is a file of its kubelet, and no scheduler would see a change
         if found.sets_fields:
             return replace(found, suggestions=self._held.suggestions(found, self._question.node))
-        suggestions = suggest(found.result, self._question.node, autoscaler=adding_a_node(found.observed))
+        autoscaler = adding_a_node(found.observed)
+        suggestions = suggest(found.result, self._question.node, autoscaler=autoscaler, needs=found.needs)
         if found.stage is not None and found.stage.name == "NoScheduler":
             suggestions = tuple(each for each in suggestions if not each.comes_by_itself)  # nobody would do it
         return replace(found, suggestions=suggestions, warnings=(*found.warnings, *found.result.budget.warnings))

@@ -9,7 +9,7 @@ from kubectl_sched.record import CachingRecord
 
 if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
-    from kubectl_sched.diagnostics.gates.gate import Gate
+    from kubectl_sched.diagnostics.gates.gate import Gate, Need
     from kubectl_sched.diagnostics.pod_lifecycle import Stage
     from kubectl_sched.diagnostics.replay_against_history import History, Observed
     from kubectl_sched.queries.contrast import Contrast
@@ -60,6 +60,11 @@ class Explanation(CachingRecord, frozen=True, kw_only=True):
 
     new_nodes: NewNodes | None = None
     """The autoscaler's part: the node that it would make; None if none is seen or the pod needs none."""
+
+    @property
+    def needs(self) -> tuple[Need, ...]:
+        """The conditions that somebody has to meet before the pod's controller lets it go, each once."""
+        return tuple(dict.fromkeys(need for gate in self.gates for need in gate.needs))
 
     @property
     def sets_fields(self) -> bool:

@@ -41,7 +41,8 @@ def cause_of(explanation: Explanation) -> Cause:
     if stage is not None and stage.name in {"NoScheduler", "NotCreated"}:
         return Cause(outcome=result.outcome.value, plugins=(), reasons=(*stage.evidence[:1], *filter(None, holders)))
     if result.outcome is Outcome.GATED and all(holders) and holders:
-        return Cause(outcome=result.outcome.value, plugins=("SchedulingGates",), reasons=tuple(map(str, holders)))
+        told = (*map(str, holders), *(need.fact for need in explanation.needs))
+        return Cause(outcome=result.outcome.value, plugins=("SchedulingGates",), reasons=told)
     if result.outcome is Outcome.NO_PROFILE:
         return Cause(
             outcome=result.outcome.value,

@@ -153,7 +153,7 @@ class Triaging:
             return structs.replace(group, suggestions=())
         scheduler, outcome = schedulers.pop(), results[0].outcome
         together = pending_together(results, scheduler) if outcome is Outcome.SCHEDULABLE else None
-        found = suggest_for_all(results, scheduler) if outcome in _HELPED else ()
+        found = suggest_for_all(results, scheduler, group.explanations[0].needs) if outcome in _HELPED else ()
         return structs.replace(group, suggestions=found, together=together)
 
     def answer(self, groups: tuple[Group, ...]) -> Triage:

@@ -13,6 +13,7 @@ from kubectl_sched.simulation.queue_simulation import Choices, Simulation, owner
 from kubectl_sched.suggestions.change import Kind, Promise
 from kubectl_sched.suggestions.commands import steps
 from kubectl_sched.suggestions.remedies.more_nodes import more_like
+from kubectl_sched.suggestions.remedies.nothing_to_do import after
 from kubectl_sched.suggestions.search import suggest
 from kubectl_sched.suggestions.trial import Trial
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from kubectl_sched.api.pod import Pod
+    from kubectl_sched.diagnostics.gates.gate import Need
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.scheduler.scheduler import Scheduler
     from kubectl_sched.snapshot import Snapshot
@@ -51,11 +53,14 @@ class ForAll(Record, frozen=True, kw_only=True):
         return self.placed == self.pods
 
 
-def suggest_for_all(results: Sequence[ScheduleResult], scheduler: Scheduler) -> tuple[ForAll, ...]:
+def suggest_for_all(
+    results: Sequence[ScheduleResult], scheduler: Scheduler, needs: Sequence[Need] = ()
+) -> tuple[ForAll, ...]:
     """Return the suggestions for the pods' common cause that place them all; if there is none, those that place some.
 
     They are searched for the pods that stand for most of the others. What is changed in a pod is changed in each, and
-    is only offered for pods of several templates if it means the same in all of them.
+    is only offered for pods of several templates if it means the same in all of them. `needs` are what the controller
+    of their gate has to be given first.
     """
     judged = Counter(result.cycle for result in results)
     pods = [result.pod for result in results]
@@ -67,7 +72,9 @@ def suggest_for_all(results: Sequence[ScheduleResult], scheduler: Scheduler) -> 
                 found[words] = _for_all(suggestion, pods, first, scheduler)
         if any(each.places_all for each in found.values()):
             break
-    helpful = [each for each in found.values() if each.placed]
+    helpful = [
+        structs.replace(each, suggestion=after(each.suggestion, needs)) for each in found.values() if each.placed
+    ]
     return tuple(each for each in helpful if each.places_all) or tuple(sorted(helpful, key=lambda each: -each.placed))
 
 

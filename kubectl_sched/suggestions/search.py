@@ -16,14 +16,15 @@ from kubectl_sched.suggestions.nearest_nodes import by_rejections, has_room_when
 from kubectl_sched.suggestions.node_evictions import eviction, in_one
 from kubectl_sched.suggestions.ranking import ranked
 from kubectl_sched.suggestions.remedies import PRE_FILTER_REMEDIES, REMEDIES
-from kubectl_sched.suggestions.remedies.nothing_to_do import awaited, waits
+from kubectl_sched.suggestions.remedies.nothing_to_do import after, awaited, waits
 from kubectl_sched.suggestions.remedies.queueing import prioritize, ungate, unname
 from kubectl_sched.suggestions.trial import Trial
 from kubectl_sched.suggestions.verified import verified, verified_preemption
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from kubectl_sched.diagnostics.gates.gate import Need
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.suggestions.change import Kind, Suggestion, Way
 
@@ -43,14 +44,15 @@ _ASKED = frozenset({Outcome.SCHEDULABLE, Outcome.UNSCHEDULABLE, Outcome.GATED})
 
 
 def suggest(
-    result: ScheduleResult, node_name: str | None = None, *, autoscaler: str | None = None
+    result: ScheduleResult, node_name: str | None = None, *, autoscaler: str | None = None, needs: Sequence[Need] = ()
 ) -> tuple[Suggestion, ...]:
     """The smallest changes after which the pod fits somewhere; or fits on the named node, or wins there if it fits.
 
     First comes what needs no change, as preemption, pods that are ending or the `autoscaler`, which has said that it
     adds a node, make room. Then one of each kind, those that touch least first, and more than one change at a time only
     where no single one does. Nothing is suggested for a pod that is being deleted, that no profile serves, or whose
-    cycle fails. The result's budget bounds the search, and says what was left out.
+    cycle fails. `needs` are what the controller of its gate has to be given first. The result's budget bounds the
+    search, and says what was left out.
     """
     row = None if node_name is None else result.nodes.row_of.get(node_name)
     if result.framework is None or result.outcome not in _ASKED or (row is None) != (node_name is None):
@@ -61,7 +63,7 @@ def suggest(
         found = tuple(
             awaited(each, autoscaler) if any(change.adds for change in each.changes) else each for each in found
         )
-    return ranked(found)
+    return ranked(after(each, needs) for each in found)
 
 
 class _Search:

@@ -62,7 +62,7 @@ class Decision:
         """Return the changes that would let the pod in, or make it land on a node. It takes as long as some replays."""
         found = explanation.suggestions if node is None else ()
         if not found and self._gated is None:
-            found = suggest(explanation.result, node)
+            found = suggest(explanation.result, node, needs=explanation.needs)
         # The explorer compares nodes row by row, so that none can be added in it.
         return tuple(each for each in found if not each.adds_nodes)
 

@@ -22,6 +22,7 @@ from kubectl_sched.render.markdown.markdown_answer import explanation_markdown
 from kubectl_sched.render.text.answer_text import answer_parts
 from kubectl_sched.render.text.gate_text import gate_lines
 from kubectl_sched.render.text.pod_list import pods_parts
+from kubectl_sched.render.triage.group_sentences import what_helps
 from kubectl_sched.sources.discovery.replay_setup import Replay
 from kubectl_sched.sources.export.anonymizer import anonymized
 from kubectl_sched.sources.export.snapshot_file import encoded
@@ -279,6 +280,68 @@ def test_what_is_stopped_or_missing_is_said_first(read_text: Read, objects: list
     found = asked(read_text, HELD, *objects)
     assert fact in gates_of(found)[0]["facts"]
     assert fact in headline(found)
+
+
+PLAIN = obj("kueue.x-k8s.io/v1beta2", "ResourceFlavor", "plain", None, spec={})
+OF_PLAIN: Json = {"resourceGroups": [{"coveredResources": ["cpu"], "flavors": [{"name": "plain", "resources": []}]}]}
+
+
+@pytest.mark.parametrize(
+    ("objects", "once", "instruction"),
+    [
+        (
+            [workload()],
+            "LocalQueue ml/lq is there",
+            "create LocalQueue ml/lq for a ClusterQueue, or name a LocalQueue of namespace ml that is there",
+        ),
+        (
+            [workload(spec={"queueName": "typo"}), *queues()],
+            "LocalQueue ml/typo is there",
+            "create LocalQueue ml/typo for a ClusterQueue (cq, cq2), or name a LocalQueue of namespace ml",
+        ),
+        (
+            [workload(), queues(local={"clusterQueue": "typo"})[0], queues()[1]],
+            "ClusterQueue typo is there",
+            "create ClusterQueue typo, or create LocalQueue ml/lq anew for one that is there (cq)",
+        ),
+        (
+            [workload(spec={"active": False}), PLAIN, *queues(**OF_PLAIN)],
+            "Workload ml/train-1a2b3 is active again",
+            "set spec.active of Workload ml/train-1a2b3 to true",
+        ),
+        (
+            [workload(), PLAIN, *queues(stopPolicy="Hold", **OF_PLAIN)],
+            "ClusterQueue cq is no longer stopped",
+            "set spec.stopPolicy of ClusterQueue cq to None",
+        ),
+        (
+            [workload(), PLAIN, *queues(namespaceSelector={"matchLabels": {"team": "b"}}, **OF_PLAIN)],
+            "namespace ml matches the namespaceSelector of ClusterQueue cq",
+            "give namespace ml the labels that ClusterQueue cq asks for, or widen",
+        ),
+    ],
+)
+def test_a_gate_that_kueue_cannot_lift_as_it_is_is_not_waited_for(
+    read_text: Read, objects: list[Json], once: str, instruction: str
+) -> None:
+    bare = pod("train", "kueue.x-k8s.io/admission", labels={"kueue.x-k8s.io/queue-name": "lq"})
+    tolerating = {**bare, "spec": {**bare["spec"], "tolerations": [{"operator": "Exists"}]}}
+    (suggestion,) = asked(read_text, tolerating, *objects).suggestions
+    said = f"once {once} and Kueue lifts the gate kueue.x-k8s.io/admission"
+    assert suggestion.text == f"It would fit on spot-1 {said}."
+    assert [each.instruction.startswith(instruction) for each in suggestion.manual] == [True]
+    assert not suggestion.commands
+
+    dump = read_text({"kind": "List", "apiVersion": "v1", "items": [*NODES, NAMESPACE, tolerating, *objects]})
+    (group,) = triage(Question(selection=Selection(namespace=None, pending=True)), dump).groups
+    assert what_helps(group) == f"it would fit {said}"
+
+
+def test_a_queue_that_is_gone_after_quota_was_reserved_is_nothing_to_see_to(read_text: Read) -> None:
+    reserved = workload(conditions=[RESERVED], admission=admission("plain"))
+    tolerating = {**HELD, "spec": {**HELD["spec"], "tolerations": [{"operator": "Exists"}]}}
+    (suggestion,) = asked(read_text, tolerating, reserved, PLAIN).suggestions
+    assert suggestion.text.startswith("Nothing to do: it would fit on spot-1 once Kueue lifts the gate")
 
 
 @pytest.mark.parametrize(

@@ -92,6 +92,19 @@ class Queue(Record, frozen=True, kw_only=True):
     """The sums over all that was read of the uppermost cohort."""
 
 
+class Need(Record, frozen=True, kw_only=True):
+    """Something without which a controller never lifts its gate, and which does not come by itself."""
+
+    fact: str
+    """The sentence that says what is stopped or missing."""
+
+    once: str
+    """The words that follow `once`: `LocalQueue ml/batch is there`."""
+
+    instruction: str
+    """The ways to bring it about."""
+
+
 class Injection(Record, frozen=True, kw_only=True):
     """Fields that a controller sets on a pod when it lets it go, with the flavors that they come from."""
 
@@ -120,6 +133,7 @@ class Gate(Record, frozen=True, kw_only=True):
     facts: tuple[str, ...] = ()
     """Sentences about what is stopped, missing or could not be read."""
 
+    needs: tuple[Need, ...] = ()
     queue: Queue | None = None
     injections: tuple[Injection, ...] = ()
 

@@ -13,7 +13,7 @@ from kubectl_sched.api.pod import Pod
 from kubectl_sched.diagnostics.gates.gate import Gate, Owner, bounded
 from kubectl_sched.diagnostics.gates.kueue_chain import GATES, KueueObjects
 from kubectl_sched.diagnostics.gates.kueue_injection import injections
-from kubectl_sched.diagnostics.gates.kueue_statements import facts, queue_of, statements
+from kubectl_sched.diagnostics.gates.kueue_statements import facts, needs, queue_of, statements
 from kubectl_sched.diagnostics.gates.other_holders import holders_of
 from kubectl_sched.diagnostics.pod_lifecycle import controller_of_gate
 
@@ -82,6 +82,7 @@ class Gates:
             set_by=held.metadata.gates_set_by,
             says=tuple(statements(chain, self._objects)),
             facts=tuple(facts(chain, self._objects)),
+            needs=tuple(needs(chain, self._objects)),
             queue=queue_of(chain, self._objects),
             injections=injections(chain, self._objects),
         )

@@ -5,12 +5,12 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from kubectl_sched.api.kueue import AdmissionCheck
-from kubectl_sched.diagnostics.gates.gate import Queue, QueuePlace, Statement, about, conditions_of
+from kubectl_sched.api.kueue import QUEUE_NAME, AdmissionCheck, ClusterQueue, LocalQueue
+from kubectl_sched.diagnostics.gates.gate import Need, Queue, QueuePlace, Statement, about, conditions_of
 from kubectl_sched.diagnostics.gates.kueue_quotas import cohort_quotas, quotas
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from kubectl_sched.api.kueue import QueuedWorkloadStatus
     from kubectl_sched.diagnostics.gates.kueue_chain import KueueChain, KueueObjects
@@ -56,31 +56,83 @@ def _fields(status: QueuedWorkloadStatus) -> Iterator[tuple[str, str]]:
 
 def facts(chain: KueueChain, objects: KueueObjects) -> Iterator[str]:
     """Yield a sentence for each part of the chain that is stopped, missing or not for this namespace."""
-    held, local_queue, queue = chain.held, chain.local_queue, chain.cluster_queue
-    yield from _about_workload(chain, objects)
-    if chain.queue_name and local_queue is None:
-        yield f"no LocalQueue {held.namespace}/{chain.queue_name} was found"
-    if local_queue is not None and queue is None:
-        yield f"no ClusterQueue {local_queue.spec.cluster_queue} was found"
-    for each in (local_queue, queue):
-        if each is not None and each.spec.stop_policy not in {"", "None"}:
-            yield f"{about(each)} is stopped (stopPolicy {each.spec.stop_policy})"
-    if chain.namespace is None:
-        return
-    if queue is not None and not objects.admits(queue, chain.namespace):
-        yield f"namespace {held.namespace} does not match the namespaceSelector of {about(queue)}"
-    if objects.no_queue_admits(chain.namespace):
-        yield f"namespace {held.namespace} matches the namespaceSelector of no ClusterQueue"
-
-
-def _about_workload(chain: KueueChain, objects: KueueObjects) -> Iterator[str]:
     if chain.workload is None:
         yield "no Workload of Kueue for it was found"
         total = chain.held.metadata.annotations.kueue_group_size
         if total:
             yield f"its pod group is of {total} pods, of which {objects.group_size(chain.held):,} were found"
-    elif not chain.workload.spec.active:
-        yield f"{about(chain.workload)} is not active (spec.active is false)"
+    yield from (need.fact for need in _unmet(chain, objects))
+    if chain.namespace is not None and objects.no_queue_admits(chain.namespace):
+        yield f"namespace {chain.held.namespace} matches the namespaceSelector of no ClusterQueue"
+
+
+def needs(chain: KueueChain, objects: KueueObjects) -> Iterator[Need]:
+    """Yield the conditions that somebody has to meet before Kueue reserves quota; nothing where it has."""
+    if chain.workload is None or chain.workload.status.admission is None:
+        yield from _unmet(chain, objects)
+
+
+def _unmet(chain: KueueChain, objects: KueueObjects) -> Iterator[Need]:
+    namespace, local_queue, queue = chain.held.namespace, chain.local_queue, chain.cluster_queue
+    if chain.workload is not None and not chain.workload.spec.active:
+        yield Need(
+            fact=f"{about(chain.workload)} is not active (spec.active is false)",
+            once=f"{about(chain.workload)} is active again",
+            instruction=f"set spec.active of {about(chain.workload)} to true",
+        )
+    if chain.queue_name and local_queue is None:
+        yield _local_queue(chain, objects)
+    if local_queue is not None and queue is None:
+        name = local_queue.spec.cluster_queue
+        yield Need(
+            fact=f"no ClusterQueue {name} was found",
+            once=f"ClusterQueue {name} is there",
+            instruction=f"create ClusterQueue {name}, or create {about(local_queue)} anew for one that is there"
+            f"{_some_of(each.name for each in _admitting(chain, objects))}: its clusterQueue cannot be changed",
+        )
+    for each in (local_queue, queue):
+        if each is not None and each.spec.stop_policy not in {"", "None"}:
+            yield Need(
+                fact=f"{about(each)} is stopped (stopPolicy {each.spec.stop_policy})",
+                once=f"{about(each)} is no longer stopped",
+                instruction=f"set spec.stopPolicy of {about(each)} to None",
+            )
+    if chain.namespace is not None and queue is not None and not objects.admits(queue, chain.namespace):
+        matches = f"the namespaceSelector of {about(queue)}"
+        yield Need(
+            fact=f"namespace {namespace} does not match {matches}",
+            once=f"namespace {namespace} matches {matches}",
+            instruction=f"give namespace {namespace} the labels that {about(queue)} asks for, or widen {matches}",
+        )
+
+
+def _local_queue(chain: KueueChain, objects: KueueObjects) -> Need:
+    """Make the LocalQueue, or have the label name one that there is."""
+    namespace, name = chain.held.namespace, f"{chain.held.namespace}/{chain.queue_name}"
+    others = (each.name for each in objects.all(LocalQueue) if each.namespace == namespace)
+    owner = chain.held.metadata.controller
+    whose = f" of its {'Deployment' if owner.kind == 'ReplicaSet' else owner.kind}" if owner is not None else ""
+    return Need(
+        fact=f"no LocalQueue {name} was found",
+        once=f"LocalQueue {name} is there",
+        instruction=f"create LocalQueue {name} for a ClusterQueue"
+        f"{_some_of(each.name for each in _admitting(chain, objects))}, "
+        f"or name a LocalQueue of namespace {namespace} that is there{_some_of(others)} "
+        f"in the label {QUEUE_NAME}{whose}",
+    )
+
+
+def _admitting(chain: KueueChain, objects: KueueObjects) -> Iterator[ClusterQueue]:
+    """Yield the ClusterQueues that are for the namespace, as far as its labels are known."""
+    for each in objects.all(ClusterQueue):
+        if chain.namespace is None or objects.admits(each, chain.namespace):
+            yield each
+
+
+def _some_of(names: Iterable[str]) -> str:
+    """` (a, b)`; empty if there are none."""
+    found = sorted(names)[:_NAMED]
+    return f" ({', '.join(found)})" if found else ""
 
 
 def queue_of(chain: KueueChain, objects: KueueObjects) -> Queue:

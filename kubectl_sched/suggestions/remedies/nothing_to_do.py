@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from msgspec import structs
 
-from kubectl_sched.suggestions.change import Change, Kind
+from kubectl_sched.framework.clauses import first_few
+from kubectl_sched.suggestions.change import Change, Kind, Manual
 from kubectl_sched.suggestions.verified import verified, verified_preemption
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kubectl_sched.api.pod import Pod
+    from kubectl_sched.diagnostics.gates.gate import Need
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.suggestions.change import Promise, Suggestion
     from kubectl_sched.suggestions.trial import Trial
@@ -62,3 +64,21 @@ def awaited(suggestion: Suggestion, autoscaler: str) -> Suggestion:
     (change,) = suggestion.changes
     text = f"once the node is there that {autoscaler} adds, if it is like {change.node_name}"
     return structs.replace(suggestion, changes=(structs.replace(change, kind=Kind.WAIT, text=text, caution=None),))
+
+
+def after(suggestion: Suggestion, needs: Sequence[Need]) -> Suggestion:
+    """Return the suggestion to wait for a gate's controller with what that needs first, which somebody has to do."""
+    if not needs:
+        return suggestion
+    told = first_few([need.once for need in needs])
+
+    def ungated(change: Change) -> Change:
+        if change.kind is not Kind.WAIT or change.pod is None:
+            return change
+        return structs.replace(change, kind=Kind.UNGATE, text=f"once {told} and {change.text.removeprefix('once ')}")
+
+    changes = tuple(map(ungated, suggestion.changes))
+    if changes == suggestion.changes:
+        return suggestion
+    by_hand = (Manual(instruction=need.instruction) for need in needs)
+    return structs.replace(suggestion, changes=changes, manual=(*by_hand, *suggestion.manual))
