@@ -18,10 +18,12 @@ if TYPE_CHECKING:
 def verified(base: Trial, way: Way, row: int | None, wanted: Collection[Promise]) -> Suggestion | None:
     """Replay the pod with the changes; None if it does not fit, on the row's node if there is one.
 
-    None, too, where nothing that is wanted can be promised of that node, and where scoring then fails: with one
-    feasible node that does no harm, with the next it will.
+    None, too, where nothing that is wanted can be promised of that node, where the API server would refuse the pod,
+    and where scoring then fails: with one feasible node that does no harm, with the next it will.
     """
     trial = base.changed(way)
+    if trial.pod is not base.pod and _is_refused(base, trial):
+        return None
     if row is not None and not trial.fits_on(row):
         return None
     result = trial.run()
@@ -51,6 +53,31 @@ def verified(base: Trial, way: Way, row: int | None, wanted: Collection[Promise]
     )
 
 
+def _is_refused(base: Trial, trial: Trial) -> bool:
+    """Report whether the API server would not take the changed pod, though it takes the pod as it is.
+
+    The reason of a LimitRange, which may be newer than the pod, always counts: a pod that is made again is gone then.
+    """
+    from kubectl_sched.api.admission import LimitRange
+    from kubectl_sched.apiserver.limit_ranges import outside_limits
+
+    limits = trial.nodes.objects.in_namespace(LimitRange, trial.pod.namespace)
+    if outside_limits(trial.pod, limits) is not None:
+        return recreates_pods(base, trial, ())
+    return _is_valid(base) and not _is_valid(trial)
+
+
+def _is_valid(trial: Trial) -> bool:
+    from kubectl_sched.apiserver.refused_manifest import RefusedError
+    from kubectl_sched.apiserver.validation.pod_validation import validate
+
+    try:
+        validate(trial.pod, comparison=trial.framework.handle.features.enabled("TaintTolerationComparisonOperators"))
+    except RefusedError:
+        return False
+    return True
+
+
 def verified_preemption(
     base: Trial, change: Change, row: int | None, result: ScheduleResult | None = None
 ) -> Suggestion | None:
@@ -62,6 +89,8 @@ def verified_preemption(
     result = result or trial.run(preempting=True)
     post_filter = result.post_filter
     node = post_filter.nominated_node if post_filter is not None else None
+    if trial.pod is not base.pod and _is_refused(base, trial):
+        return None
     if post_filter is None or not node or (row is not None and node != result.nodes.names[row]):
         return None
     commands, manual = steps(base, trial, (change,))

@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
+from kubectl_sched.api.admission import LimitRange
 from kubectl_sched.api.apimachinery.strategic_merge import merge
 from kubectl_sched.api.policy import PodDisruptionBudget, PriorityClass
 from kubectl_sched.config import RELEASES, KubeVersion, load_configuration
@@ -713,6 +714,47 @@ def test_a_template_gets_no_selector_of_one_of_its_revisions() -> None:
         **term,
         "labelSelector": {**BLUE, "matchExpressions": [{"key": "tier", "operator": "Exists"}]},
     }
+
+
+IMAGES = {"image": "i"}
+BOUNDED = msgspec.convert(
+    {
+        "metadata": {"name": "least", "namespace": "default"},
+        "spec": {"limits": [{"type": "Container", "min": {"cpu": "3"}}]},
+    },
+    LimitRange,
+)
+
+
+@pytest.mark.parametrize(
+    ("spec", "others", "refused"),
+    [
+        ({"containers": [{"name": "main", **IMAGES, "resources": {"requests": {"cpu": "5"}}}]}, [], False),
+        ({"containers": [{"name": "main", **IMAGES, "resources": {"requests": {"cpu": "5"}}}]}, [BOUNDED], True),
+        (
+            {
+                "resources": {"requests": {"cpu": "5"}},
+                "containers": [{"name": "main", **IMAGES, "resources": {"requests": {"cpu": "4"}}}],
+            },
+            [],
+            True,
+        ),
+    ],
+)
+def test_a_pod_that_the_api_server_would_refuse_is_not_suggested(
+    spec: dict[str, Any], others: list[KubernetesObject], refused: bool
+) -> None:
+    found = suggest(explain(pod("web-0", **spec), host("w1", allocatable=SMALL), *others))
+    assert (found == ()) == refused
+
+
+def test_a_spread_constraint_that_is_a_preference_asks_for_no_domains() -> None:
+    asks = spread("zone")
+    asks["topologySpreadConstraints"][0]["minDomains"] = 3
+    found = suggest(explain(pod("web-0", **asks), host("w1", labels={"zone": "a"}), blue("w1")))
+    (soft,) = [each for each in found if each.changes[0].kind is Kind.SPREAD_SOFTLY]
+    (constraint,) = patch_of(soft)["spec"]["topologySpreadConstraints"]
+    assert constraint["minDomains"] is None
 
 
 @pytest.mark.skipif(shutil.which("kubectl") is None, reason="needs kubectl")

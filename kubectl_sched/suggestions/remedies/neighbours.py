@@ -75,10 +75,11 @@ def _with_skew(constraint: TopologySpreadConstraint, skew: object) -> Change:
 
 
 def _softly(constraint: TopologySpreadConstraint) -> Change:
+    soft = replace(constraint, when_unsatisfiable="ScheduleAnyway", min_domains=None)  # which only hard ones may have
     return Change(
         kind=Kind.SPREAD_SOFTLY,
         text=f"with whenUnsatisfiable: ScheduleAnyway for {constraint.topology_key}",
-        pod=lambda pod: _with_constraint(pod, constraint, replace(constraint, when_unsatisfiable="ScheduleAnyway")),
+        pod=lambda pod: _with_constraint(pod, constraint, soft),
         caution="its pods may then be spread less evenly",
     )
 
