@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from msgspec.structs import replace
 
-from kubectl_sched.api.apimachinery.strategic_merge import difference
+from kubectl_sched.api.apimachinery.strategic_merge import difference, merge
 from kubectl_sched.api.apimachinery.validation import subdomain_errors
 from kubectl_sched.api.component_helpers.taints import UNSCHEDULABLE_TAINT
 from kubectl_sched.lazy_pattern import pattern
@@ -193,7 +193,8 @@ def change_spec(pod: Pod, spec: dict[str, Any], *, is_bound: bool) -> Step:
     if "tolerations" in spec:
         spec = {**spec, "tolerations": [each for each in spec["tolerations"] or () if not _is_added(each, kind)]}
     if kind is None:
-        return replace_pod(namespace, name, {"spec": {**spec, "nodeName": None} if is_bound else spec})
+        copied = _of_new_pod(pod, spec)
+        return replace_pod(namespace, name, {"spec": {**copied, "nodeName": None} if is_bound else copied})
     spec = {key: _as_written(value) for key, value in spec.items() if key not in _FROM_PRIORITY_CLASS}
     if kind not in _PATCHED_IN_PLACE:
         owner = f"{kind} {name}" if _KIND.fullmatch(kind) and not subdomain_errors(name) else "the pod's owner"
@@ -205,6 +206,14 @@ def change_spec(pod: Pod, spec: dict[str, Any], *, is_bound: bool) -> Step:
         return Manual(instruction=f"{how} by this patch", document=plain_json({"spec": spec}))
     deleting = pod.metadata.name if kind in _LEAVES_PENDING_PODS else ""
     return patch(kind, namespace, name, {"spec": {"template": {"spec": spec}}}, deleting)
+
+
+def _of_new_pod(pod: Pod, spec: dict[str, Any]) -> dict[str, Any]:
+    """The patch without what the API server refuses in a pod that is created, though it has put it there itself."""
+    stored = plain(pod)["spec"]
+    written = _as_written(merge(stored, spec))
+    written.pop("ephemeralContainers", None)
+    return difference(stored, written)
 
 
 def _as_written(value: Any) -> Any:

@@ -18,8 +18,10 @@ from msgspec import structs
 
 from kubectl_sched.api.admission import LimitRange
 from kubectl_sched.api.apimachinery.strategic_merge import merge
+from kubectl_sched.api.pod import PodSpec
 from kubectl_sched.api.policy import PodDisruptionBudget, PriorityClass
-from kubectl_sched.config import RELEASES, KubeVersion, load_configuration
+from kubectl_sched.apiserver.pod_admission import Admission
+from kubectl_sched.config import RELEASES, Features, KubeVersion, load_configuration
 from kubectl_sched.record import plain
 from kubectl_sched.scheduler.schedule_one import cycle
 from kubectl_sched.suggestions.change import Kind, Promise
@@ -27,7 +29,7 @@ from kubectl_sched.suggestions.ranking import Advice, advice_of, ranked
 from kubectl_sched.suggestions.search import suggest
 from kubectl_sched.suggestions.trial import Trial
 from tests.examples import examples
-from tests.plugins.clusters import node, pod, requests
+from tests.plugins.clusters import node, pod, requests, snapshot
 from tests.plugins.random_clusters import clusters, incoming_pods
 from tests.scheduler.cycles import explain
 
@@ -774,6 +776,35 @@ def test_a_changed_copy_of_a_pod_is_left_to_the_scheduler(on: str) -> None:
         assert explain(copy, *nodes).best == suggestion.nodes
         assert not copy.spec.node_name
     assert bool(replaced) == bool(on)
+
+
+@pytest.mark.parametrize("on", ["", "w1"])
+def test_a_changed_copy_of_a_pod_is_one_that_the_api_server_stores_as_it_was(on: str) -> None:
+    term = {"labelSelector": BLUE, "topologyKey": "rack", "matchLabelKeys": ["tier"], "mismatchLabelKeys": ["tenant"]}
+    spreading = {**spread("zone", "ScheduleAnyway")["topologySpreadConstraints"][0], "matchLabelKeys": ["tier"]}
+    labels = {"app": "blue", "tier": "x", "tenant": "a"}
+    spec = {"affinity": {"podAntiAffinity": {REQUIRED: [term]}}, "topologySpreadConstraints": [spreading]}
+    debugged = {"ephemeralContainers": [{"name": "debugger", **IMAGES}]}
+    full = {"containers": [{"name": "main", **IMAGES, "resources": {"requests": {"cpu": "3"}}}]}
+    features = Features.for_version(KubeVersion.parse("1.36"), {})
+    server = Admission(objects=snapshot().objects, enabled=features.enabled)
+    stored = server.admitted(pod("web-0", metadata={"labels": labels}, on=on, **spec, **full))
+    debugged_pod = structs.replace(stored, spec=msgspec.convert({**plain(stored)["spec"], **debugged}, PodSpec))
+
+    nodes = (host("w1", allocatable=SMALL), host("w2"), host("w3"), blue("w2", **requests(cpu="5")))
+    result = explain(debugged_pod, *nodes[:1], *(nodes[1:] if on else ()))
+    found = suggest(result, "w2" if on else None)
+    replaced = [command for each in found for command in commands(each) if "kubectl replace" in command]
+    assert replaced
+    for command in replaced:
+        words = shlex.split(command)
+        patch = json.loads(words[words.index("-p") + 1])
+        copy = msgspec.convert(merge(plain(debugged_pod), patch), type(stored))
+        assert not copy.spec.ephemeral_containers
+        again = server.admitted(copy)
+        assert again.spec.affinity is not None
+        assert stored.spec.affinity is not None
+        assert again.spec.affinity.pod_anti_affinity == stored.spec.affinity.pod_anti_affinity
 
 
 def test_each_command_of_a_node_is_one_that_kubectl_has() -> None:
