@@ -21,7 +21,9 @@ _FAILED_PLUGIN = pattern(
 )
 _CUT = pattern(r"\s*\.\.\.$")
 _PREEMPTION = pattern(r"(?:pod group )?preemption: ")
-_QUOTE_ENDS = pattern(r'\."(?![A-Za-z])')
+_QUOTE_ENDS = {'"': pattern(r'\."(?![A-Za-z])'), "'": pattern(r"\.'(?!['A-Za-z])")}
+_EVENT = pattern(r"^[^\n]{0,100}?\b(?:Normal|Warning)\s+(?P<reason>[A-Z]\w+)\s", re.MULTILINE)
+_APOSTROPHE_OF_YAML = pattern(r"(?<=\w)''(?=\w)")
 _STOP = pattern(r"(?<!e\.g)\.\s+")
 _POST_FILTER = pattern(
     r"(?:[\w ]+, )*(?:pod group )?preemption: |no new claims to deallocate|still not schedulable|plugin disabled|"
@@ -56,18 +58,31 @@ class FitErrorText(NamedTuple):
 
 def parse(text: str) -> FitErrorText:
     """The clauses of a text, those about the pod or its nodes first, then those about preemption."""
-    flat = " ".join(text.split()).strip("'\"` ")
+    flat = _APOSTROPHE_OF_YAML.sub("'", _last_event(text).rstrip("'\"` "))
     cut = bool(_CUT.search(flat))
     flat = _CUT.sub("", flat)
     head = _HEAD.search(flat)
     if head is None:
-        return FitErrorText(None, None, _without_nodes(flat, cut=cut), cut)
+        return FitErrorText(None, None, _without_nodes(flat.lstrip("'\"` "), cut=cut), cut)
     reasons, after = _split(_unquoted(flat, head))
     clauses = [
         *_clauses(reasons, about_preemption=False, cut=cut and not after),
         *_post_filter(after, cut=cut),
     ]
     return _as_far_as_it_goes(FitErrorText(int(head[1]), int(head[2]), tuple(clauses), cut), flat)
+
+
+def _last_event(text: str) -> str:
+    """Return the text on one line: of a table of events, as kubectl prints them, the last that tells of nodes.
+
+    Karpenter's events have the reason FailedScheduling, too.
+    """
+    events = list(_EVENT.finditer(text))
+    ends = [*(event.start() for event in events[1:]), len(text)]
+    failed = [number for number, event in enumerate(events) if event["reason"] == "FailedScheduling"]
+    texts = (*(text[events[number].start() : ends[number]] for number in reversed(failed)), text)
+    found = [" ".join(each.split()) for each in texts]
+    return next((each for each in found if _HEAD.search(each)), found[0])
 
 
 def _as_far_as_it_goes(text: FitErrorText, flat: str) -> FitErrorText:
@@ -79,9 +94,10 @@ def _as_far_as_it_goes(text: FitErrorText, flat: str) -> FitErrorText:
 
 
 def _unquoted(flat: str, head: re.Match[str]) -> str:
-    """Return the text after the head, up to the closing quote if a log or JSON quotes it."""
+    """Return the text after the head, up to the closing quote if a log, JSON or YAML quotes it."""
     body = flat[head.end() :]
-    end = _QUOTE_ENDS.search(body) if flat[: head.start()].endswith('"') else None
+    ends = _QUOTE_ENDS.get(flat[head.start() - 1 : head.start()])
+    end = ends.search(body) if ends is not None else None
     return body if end is None else body[: end.start() + 1].replace('\\"', '"')
 
 

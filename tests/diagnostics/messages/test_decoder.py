@@ -120,6 +120,48 @@ def test_a_text_in_a_log_ends_with_its_quote() -> None:
     assert clause.text == 'persistentvolumeclaim "data" not found'
 
 
+def test_a_text_in_yaml_has_its_apostrophes_doubled_and_ends_with_its_quote() -> None:
+    condition = """
+      message: '0/4 nodes are available: 1 node(s) didn''t match Pod''s node affinity/selector,
+        3 Insufficient memory. preemption: 0/4 nodes are available: 4 Preemption is not
+        helpful for scheduling.'
+      reason: Unschedulable
+    """
+    told = [
+        (1, "node(s) didn't match Pod's node affinity/selector", False),
+        (3, "Insufficient memory", False),
+        (4, "Preemption is not helpful for scheduling", True),
+    ]
+    assert clauses(condition) == told
+    assert clauses(condition.partition("'")[2].partition("reason")[0]) == told
+
+
+DESCRIBED = """
+Events:
+  Type     Reason            Age               From               Message
+  ----     ------            ----              ----               -------
+  Warning  FailedScheduling  10m               default-scheduler  0/4 nodes are available: 4 Insufficient cpu.
+  Warning  FailedScheduling  2m (x5 over 10m)  default-scheduler  0/5 nodes are available: 5 Too
+many pods. preemption: 0/5 nodes are available: 5 No preemption victims found for incoming pod.
+  Warning  FailedScheduling  1m                karpenter          Failed to schedule pod, incompatible with nodepool "a"
+  Normal   NotTriggerScaleUp 2m                cluster-autoscaler pod didn't trigger scale-up: 1 max node group size
+"""
+LISTED = """
+NAMESPACE  LAST SEEN        TYPE     REASON            OBJECT     MESSAGE
+shop       10m              Warning  FailedScheduling  pod/web-0  0/4 nodes are available: 4 Insufficient cpu.
+shop       2m (x5 over 9m)  Warning  FailedScheduling  pod/web-0  0/5 nodes are available: 5 Too many pods.
+preemption: 0/5 nodes are available: 5 No preemption victims found for incoming pod.
+shop       1m               Normal   Scheduled         pod/web-1  Successfully assigned shop/web-1 to n1
+"""
+
+
+@pytest.mark.parametrize("text", [DESCRIBED, LISTED], ids=["described", "listed"])
+def test_of_several_events_the_last_is_read_and_ends_where_the_next_begins(text: str) -> None:
+    parsed = parse(text)
+    assert parsed.total == 5
+    assert clauses(text) == [(5, "Too many pods", False), (5, "No preemption victims found for incoming pod", True)]
+
+
 def test_a_text_that_was_cut_is_read_as_far_as_it_goes() -> None:
     parsed = parse("0/3 nodes are available: 1 Insufficient cpu, 2 node(s) didn't match pod topo ...")
     assert parsed.cut
