@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kubectl_sched.diagnostics.pod_lifecycle import gates_by_controller
+
 if TYPE_CHECKING:
     from kubectl_sched.diagnostics.pod_lifecycle import Stage
     from kubectl_sched.diagnostics.replay_against_history import Observed
@@ -17,8 +19,11 @@ def waiting_for(result: ScheduleResult, stage: Stage | None, observed: Observed 
     if stage is not None and stage.name == "Gated":
         if not result.pod.spec.scheduling_gates:
             return "the pods of its group"
-        gates = " and ".join(gate.name for gate in result.pod.spec.scheduling_gates)
-        return f"{stage.known_by} to lift the gate {gates}" if stage.known_by else f"the gate {gates} to be removed"
+        found = ((who, " and ".join(gates)) for who, gates in gates_by_controller(result.pod).items())
+        return " and ".join(
+            f"{who} to lift the gate {gates}" if who is not None else f"the gate {gates} to be removed"
+            for who, gates in found
+        )
     if stage is not None and stage.name == "Nominated":
         return f"room on {result.pod.status.nominated_node_name}, which it is nominated to"
     if result.fits:

@@ -55,7 +55,15 @@ def controller_of_gate(gate: str) -> str | None:
 
 def controller_of(pod: Pod) -> str | None:
     """Return the controller that lifts a gate of the pod; None if none of its gates is known."""
-    return next(filter(None, (controller_of_gate(gate.name) for gate in pod.spec.scheduling_gates)), None)
+    return next(iter(gates_by_controller(pod)), None)
+
+
+def gates_by_controller(pod: Pod) -> dict[str | None, list[str]]:
+    """Return the names of the pod's gates by the controller that lifts them; those of nobody known come last."""
+    found: dict[str | None, list[str]] = {}
+    for gate in sorted(pod.spec.scheduling_gates, key=lambda gate: controller_of_gate(gate.name) is None):
+        found.setdefault(controller_of_gate(gate.name), []).append(gate.name)
+    return found
 
 
 class Stage(Record, frozen=True, kw_only=True):

@@ -72,24 +72,26 @@ def steps(
 
 
 def _steps(before: Trial, after: Trial, changes: Sequence[Change]) -> Iterator[Step]:
+    stored = before
     before, changes = _once_waited(before, changes)
     for was, becomes in _changed_nodes(before, after, changes):
         yield from _of_node(was, becomes)
     yield from _delete([victim for change in changes for victim in change.evicts])
     # No replay can tell which of the node's pods may ask for less.
     yield from (describe_node(change.node_name) for change in changes if change.frees and change.node_name is not None)
-    yield from _of_pod(before, pod_patch(before.pod, after.pod))
+    yield from _of_pod(before, _pod_patch(stored, before, after))
     yield from (_weighing(after.framework, *change.weight) for change in changes if change.weight is not None)
 
 
 def patches(before: Trial, after: Trial, changes: Sequence[Change]) -> tuple[Patch, ...]:
     """The changed nodes and the changed pod, each as the patch of the stored object."""
+    stored = before
     before, changes = _once_waited(before, changes)
     found = [
         Patch(kind="Node", namespace="", name=was.metadata.name, patch=difference(plain(was), plain(becomes)))
         for was, becomes in _changed_nodes(before, after, changes)
     ]
-    of_pod = pod_patch(before.pod, after.pod)
+    of_pod = _pod_patch(stored, before, after)
     if of_pod:
         found.append(
             Patch(kind="Pod", namespace=before.pod.metadata.namespace, name=before.pod.metadata.name, patch=of_pod)
@@ -126,6 +128,15 @@ def _once_waited(before: Trial, changes: Sequence[Change]) -> tuple[Trial, Seque
         if change.kind is Kind.WAIT and change.pod is not None:
             before = replace(before, pod=change.pod(before.pod))
     return before, [change for change in changes if change.kind is not Kind.WAIT]
+
+
+def _pod_patch(stored: Trial, before: Trial, after: Trial) -> dict[str, Any]:
+    """The patch of the pod, which leaves the gates that are waited for, also if it is made while they are there."""
+    change = pod_patch(before.pod, after.pod)
+    if "schedulingGates" in change.get("spec", {}) and stored.pod is not before.pod:
+        gone = [{"name": gate.name, "$patch": "delete"} for gate in before.pod.spec.scheduling_gates]
+        change["spec"]["schedulingGates"] = gone
+    return change
 
 
 def _changed_nodes(before: Trial, after: Trial, changes: Sequence[Change]) -> list[tuple[Node, Node]]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from kubectl_sched.diagnostics.awaited_changes import waiting_for
 from kubectl_sched.diagnostics.messages.scheduler_reasons import own_reasons
 from kubectl_sched.queries.explain import Answer, Question, explain
 from kubectl_sched.queries.triage import triage
@@ -342,6 +343,26 @@ def test_a_queue_that_is_gone_after_quota_was_reserved_is_nothing_to_see_to(read
     tolerating = {**HELD, "spec": {**HELD["spec"], "tolerations": [{"operator": "Exists"}]}}
     (suggestion,) = asked(read_text, tolerating, reserved, PLAIN).suggestions
     assert suggestion.text.startswith("Nothing to do: it would fit on spot-1 once Kueue lifts the gate")
+
+
+def test_each_gate_is_waited_for_from_its_own_controller_and_the_others_alone_are_taken_off(read_text: Read) -> None:
+    held = pod("train", "example.com/a", "jobset.sigs.k8s.io/b", "kueue.x-k8s.io/admission")
+    held["spec"]["tolerations"] = [{"operator": "Exists"}]
+    found = asked(read_text, held)
+    (suggestion,) = found.suggestions
+    assert suggestion.text.startswith(
+        "No change of one thing helps; these three together do: it would fit on spot-1 once JobSet lifts the gate "
+        "jobset.sigs.k8s.io/b, once Kueue lifts the gate kueue.x-k8s.io/admission and without its scheduling gate "
+        "example.com/a ("
+    )
+    (patch,) = suggestion.patches
+    assert patch.patch == {"spec": {"schedulingGates": [{"name": "example.com/a", "$patch": "delete"}]}}
+    ((command,),) = (each.argvs for each in suggestion.commands)
+    assert json.loads(command[-1]) == patch.patch
+    assert waiting_for(found.result, found.stage, found.observed) == (
+        "JobSet to lift the gate jobset.sigs.k8s.io/b and Kueue to lift the gate kueue.x-k8s.io/admission and "
+        "the gate example.com/a to be removed"
+    )
 
 
 @pytest.mark.parametrize(

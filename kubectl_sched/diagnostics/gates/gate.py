@@ -95,6 +95,7 @@ class Queue(Record, frozen=True, kw_only=True):
 class Need(Record, frozen=True, kw_only=True):
     """Something without which a controller never lifts its gate, and which does not come by itself."""
 
+    controller: str
     fact: str
     """The sentence that says what is stopped or missing."""
 

@@ -13,7 +13,7 @@ from kubectl_sched.api.pod import Pod
 from kubectl_sched.diagnostics.gates.gate import Gate, Owner, bounded
 from kubectl_sched.diagnostics.gates.kueue_chain import GATES, KueueObjects
 from kubectl_sched.diagnostics.gates.kueue_injection import injections
-from kubectl_sched.diagnostics.gates.kueue_statements import facts, needs, queue_of, statements
+from kubectl_sched.diagnostics.gates.kueue_statements import KUEUE, facts, needs, queue_of, statements
 from kubectl_sched.diagnostics.gates.other_holders import holders_of
 from kubectl_sched.diagnostics.pod_lifecycle import controller_of_gate
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.meta import KubernetesObject
 
-KUEUE = "Kueue"
 _MOST = 64
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.kueue import QueuedWorkloadStatus
     from kubectl_sched.diagnostics.gates.kueue_chain import KueueChain, KueueObjects
 
+KUEUE = "Kueue"
 _NAMED = 10
 
 
@@ -76,6 +77,7 @@ def _unmet(chain: KueueChain, objects: KueueObjects) -> Iterator[Need]:
     namespace, local_queue, queue = chain.held.namespace, chain.local_queue, chain.cluster_queue
     if chain.workload is not None and not chain.workload.spec.active:
         yield Need(
+            controller=KUEUE,
             fact=f"{about(chain.workload)} is not active (spec.active is false)",
             once=f"{about(chain.workload)} is active again",
             instruction=f"set spec.active of {about(chain.workload)} to true",
@@ -85,6 +87,7 @@ def _unmet(chain: KueueChain, objects: KueueObjects) -> Iterator[Need]:
     if local_queue is not None and queue is None:
         name = local_queue.spec.cluster_queue
         yield Need(
+            controller=KUEUE,
             fact=f"no ClusterQueue {name} was found",
             once=f"ClusterQueue {name} is there",
             instruction=f"create ClusterQueue {name}, or create {about(local_queue)} anew for one that is there"
@@ -93,6 +96,7 @@ def _unmet(chain: KueueChain, objects: KueueObjects) -> Iterator[Need]:
     for each in (local_queue, queue):
         if each is not None and each.spec.stop_policy not in {"", "None"}:
             yield Need(
+                controller=KUEUE,
                 fact=f"{about(each)} is stopped (stopPolicy {each.spec.stop_policy})",
                 once=f"{about(each)} is no longer stopped",
                 instruction=f"set spec.stopPolicy of {about(each)} to None",
@@ -100,6 +104,7 @@ def _unmet(chain: KueueChain, objects: KueueObjects) -> Iterator[Need]:
     if chain.namespace is not None and queue is not None and not objects.admits(queue, chain.namespace):
         matches = f"the namespaceSelector of {about(queue)}"
         yield Need(
+            controller=KUEUE,
             fact=f"namespace {namespace} does not match {matches}",
             once=f"namespace {namespace} matches {matches}",
             instruction=f"give namespace {namespace} the labels that {about(queue)} asks for, or widen {matches}",
@@ -113,6 +118,7 @@ def _local_queue(chain: KueueChain, objects: KueueObjects) -> Need:
     owner = chain.held.metadata.controller
     whose = f" of its {'Deployment' if owner.kind == 'ReplicaSet' else owner.kind}" if owner is not None else ""
     return Need(
+        controller=KUEUE,
         fact=f"no LocalQueue {name} was found",
         once=f"LocalQueue {name} is there",
         instruction=f"create LocalQueue {name} for a ClusterQueue"

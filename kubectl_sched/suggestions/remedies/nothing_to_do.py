@@ -73,7 +73,7 @@ def after(suggestion: Suggestion, needs: Sequence[Need]) -> Suggestion:
     told = first_few([need.once for need in needs])
 
     def ungated(change: Change) -> Change:
-        if change.kind is not Kind.WAIT or change.pod is None:
+        if change.kind is not Kind.WAIT or not change.text.startswith(f"once {needs[0].controller} lifts "):
             return change
         return structs.replace(change, kind=Kind.UNGATE, text=f"once {told} and {change.text.removeprefix('once ')}")
 

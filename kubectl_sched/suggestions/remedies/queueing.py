@@ -9,11 +9,11 @@ from msgspec.structs import replace
 
 from kubectl_sched.api.meta import with_spec
 from kubectl_sched.api.policy import PriorityClass
-from kubectl_sched.diagnostics.pod_lifecycle import controller_of
+from kubectl_sched.diagnostics.pod_lifecycle import controller_of_gate, gates_by_controller
 from kubectl_sched.suggestions.change import Change, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.scheduler.result import ScheduleResult
@@ -23,21 +23,23 @@ _OF_THE_SYSTEM = "system-"
 
 
 def ungate(pod: Pod) -> Way:
-    """Take all scheduling gates off, or wait for the controller that does; nothing if there are none."""
-    names = [gate.name for gate in pod.spec.scheduling_gates]
-    if not names:
-        return ()
+    """Wait for the controllers that take scheduling gates off, and take off those of nobody known."""
+    return tuple(_without_gates(owner, names) for owner, names in gates_by_controller(pod).items())
+
+
+def _without_gates(owner: str | None, names: Sequence[str]) -> Change:
     gates = f"{'gate' if len(names) == 1 else 'gates'} {' and '.join(names)}"
-    owner = controller_of(pod)
+    ungated = partial(_ungated, owner=owner)
     if owner is not None:
-        return (Change(kind=Kind.WAIT, text=f"once {owner} lifts the {gates}", pod=_ungated),)
+        return Change(kind=Kind.WAIT, text=f"once {owner} lifts the {gates}", pod=ungated)
     them = "it" if len(names) == 1 else "them"
     caution = f"whoever set {them} removes {them} once the pod may start"
-    return (Change(kind=Kind.UNGATE, text=f"without its scheduling {gates}", pod=_ungated, caution=caution),)
+    return Change(kind=Kind.UNGATE, text=f"without its scheduling {gates}", pod=ungated, caution=caution)
 
 
-def _ungated(pod: Pod) -> Pod:
-    return with_spec(pod, scheduling_gates=())
+def _ungated(pod: Pod, owner: str | None) -> Pod:
+    gates = pod.spec.scheduling_gates
+    return with_spec(pod, scheduling_gates=tuple(each for each in gates if controller_of_gate(each.name) != owner))
 
 
 def unname(name: str) -> Way:
