@@ -50,13 +50,15 @@ def suggest(
 
     First comes what needs no change, as preemption, pods that are ending or the `autoscaler`, which has said that it
     adds a node, make room. Then one of each kind, those that touch least first, and more than one change at a time only
-    where no single one does. Nothing is suggested for a pod that is being deleted, that no profile serves, or whose
-    cycle fails. `needs` are what the controller of its gate has to be given first. The result's budget bounds the
-    search, and says what was left out.
+    where no single one does. Nothing is suggested for a pod that has ended or is being deleted, that no profile serves,
+    or whose cycle fails. `needs` are what the controller of its gate has to be given first. The result's budget bounds
+    the search, and says what was left out.
     """
     row = None if node_name is None else result.nodes.row_of.get(node_name)
     if result.framework is None or result.outcome not in _ASKED or (row is None) != (node_name is None):
         return ()
+    if result.pod.has_ended:
+        return ()  # a changed copy of it would run once more
     with result.budget.running():
         found = () if result.budget.is_over() else _Search(result, row).found()
     if autoscaler is not None:

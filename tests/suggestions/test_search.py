@@ -750,6 +750,13 @@ def test_a_pod_that_the_api_server_would_refuse_is_not_suggested(
     assert (found == ()) == refused
 
 
+@pytest.mark.parametrize("phase", ["Succeeded", "Failed"])
+@pytest.mark.parametrize("on", [None, "w1"])
+def test_nothing_is_suggested_for_a_pod_that_has_ended(phase: str, on: str | None) -> None:
+    ended = pod("web-0", on="w2", status={"phase": phase}, **requests(cpu="5"))
+    assert suggest(explain(ended, host("w1", allocatable=SMALL), host("w2", allocatable=SMALL)), on) == ()
+
+
 def test_a_spread_constraint_that_is_a_preference_asks_for_no_domains() -> None:
     asks = spread("zone")
     asks["topologySpreadConstraints"][0]["minDomains"] = 3
