@@ -207,7 +207,7 @@ def change_spec(pod: Pod, spec: dict[str, Any], *, is_bound: bool) -> Step:
         copied = _of_new_pod(pod, spec)
         return replace_pod(namespace, name, {"spec": {**copied, "nodeName": None} if is_bound else copied})
     spec = {key: _as_written(value) for key, value in spec.items() if key not in _FROM_PRIORITY_CLASS}
-    if kind not in _PATCHED_IN_PLACE:
+    if kind not in _PATCHED_IN_PLACE or not _is_of_kubernetes(pod):
         owner = f"{kind} {name}" if _KIND.fullmatch(kind) and not subdomain_errors(name) else "the pod's owner"
         how = (
             f"delete {owner} and create it with its template changed"
@@ -260,6 +260,12 @@ def _owner(pod: Pod) -> tuple[str | None, str]:
     if owner.kind == "ReplicaSet" and template and owner.name.endswith(f"-{template}"):
         return "Deployment", owner.name.removesuffix(f"-{template}")
     return owner.kind, owner.name
+
+
+def _is_of_kubernetes(pod: Pod) -> bool:
+    """Report whether the owner's kind is one of Kubernetes' own, and not one of the same name, as OpenKruise's."""
+    owner = pod.metadata.controller
+    return owner is not None and owner.api_version.rpartition("/")[0] in {"", "apps"}
 
 
 def _weighing(framework: Framework, plugin: str, weight: int) -> Manual | None:

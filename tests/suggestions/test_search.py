@@ -757,6 +757,19 @@ def test_nothing_is_suggested_for_a_pod_that_has_ended(phase: str, on: str | Non
     assert suggest(explain(ended, host("w1", allocatable=SMALL), host("w2", allocatable=SMALL)), on) == ()
 
 
+@pytest.mark.parametrize(("version", "is_patched"), [("apps/v1", True), ("apps.kruise.io/v1beta1", False)])
+def test_an_owner_of_a_kind_that_only_has_the_name_of_one_of_kubernetes_is_changed_by_hand(
+    version: str, is_patched: bool
+) -> None:
+    owner = {"apiVersion": version, "kind": "StatefulSet", "name": "web", "uid": "u", "controller": True}
+    asks = pod("web-0", metadata={"ownerReferences": [owner]}, **requests(cpu="5"))
+    (suggestion,) = suggest(explain(asks, host("w1", allocatable=SMALL)))
+    assert bool(suggestion.commands) == is_patched
+    assert [each.instruction for each in suggestion.manual] == (
+        [] if is_patched else ["change the template of StatefulSet web by this patch"]
+    )
+
+
 def test_a_spread_constraint_that_is_a_preference_asks_for_no_domains() -> None:
     asks = spread("zone")
     asks["topologySpreadConstraints"][0]["minDomains"] = 3
