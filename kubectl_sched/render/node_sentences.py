@@ -32,6 +32,8 @@ def verdict_in_words(result: ScheduleResult, row: int) -> str:
         return "feasible"
     if name in result.best:
         return "the best node" if len(result.best) == 1 else f"tied for the best with {len(result.best) - 1:,} more"
+    if row not in result.total_of:
+        return "not reached, as the search ends before it"
     behind = int(result.totals.max()) - result.total_of[row]
     return f"feasible, {count(behind, 'point')} behind {safe(result.best[0])}"
 

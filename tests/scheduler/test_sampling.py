@@ -12,8 +12,13 @@ import yaml
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.config import KubeVersion, load_configuration
 from kubectl_sched.errors import SchedError
+from kubectl_sched.queries.explain import Answer
 from kubectl_sched.queries.explanation import Explanation
+from kubectl_sched.render.display import Display
 from kubectl_sched.render.headline import decision
+from kubectl_sched.render.html.page import explanation_page
+from kubectl_sched.render.markdown.markdown_answer import explanation_markdown
+from kubectl_sched.render.node_sentences import verdict_in_words
 from kubectl_sched.render.search_start_sentence import sampling_words
 from kubectl_sched.scheduler.node_search import heap_ranks, search_order, zone_key
 from kubectl_sched.scheduler.scheduler import Scheduler
@@ -79,6 +84,17 @@ def test_the_first_sentence_claims_no_more_than_is_known(tmp_path: Path) -> None
     words = sampling_words(Explanation(result=result, sampling=from_every_start(result))) or ""
     assert " % of starts" in words
     assert words.endswith("order approximated by age")
+
+
+def test_a_node_that_the_search_does_not_reach_is_told_as_such_in_every_format(tmp_path: Path) -> None:
+    _, result = replay(crowd(0), tmp_path)
+    from_one, _ = from_start(result, 0)
+    row = next(row for row in result.feasible.tolist() if row not in from_one.position_of)
+    assert verdict_in_words(from_one, row) == "not reached, as the search ends before it"
+    answer, name = Answer(explanations=(Explanation(result=from_one),)), result.nodes.names[row]
+    for display in (Display(), Display(node=name)):
+        assert "not reached" in explanation_page(answer, display)
+    assert "not reached" in explanation_markdown(answer, Display(node=name))
 
 
 def test_where_all_nodes_are_looked_at_every_start_is_the_same(tmp_path: Path) -> None:
