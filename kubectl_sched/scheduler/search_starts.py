@@ -13,6 +13,7 @@ from kubectl_sched.framework.cycle_state import PluginError
 from kubectl_sched.framework.interface import ScorePlugin
 from kubectl_sched.framework.runtime import normalized_scores
 from kubectl_sched.record import Record
+from kubectl_sched.scheduler.member_result import MemberResult
 from kubectl_sched.scheduler.node_search import heap_ranks, search
 from kubectl_sched.scheduler.schedule_one import outcome_of, score_feasible
 
@@ -89,7 +90,11 @@ def from_start(result: ScheduleResult, start_index: int) -> tuple[ScheduleResult
     state = result.state.clone() if result.state else None
     chosen = replace(result, feasible=found, state=state, error=None, score_error=None, event=None, scores=())
     chosen = score_feasible(chosen)
-    chosen = replace(chosen, outcome=outcome_of(chosen))
+    fails = chosen.error is not None
+    if isinstance(result, MemberResult) and not fails:
+        chosen = replace(chosen, outcome=result.outcome, event=result.event, error=result.error)  # as its group ends
+    else:
+        chosen = replace(chosen, outcome=outcome_of(chosen))
     winners = _Windows(result, searches).winners(int(searches.first[start_index]))
     wins = tuple(sorted((result.nodes.names[row], 1 / len(winners)) for row in winners))
     sampling = Sampling(
@@ -97,7 +102,7 @@ def from_start(result: ScheduleResult, start_index: int) -> tuple[ScheduleResult
         start_index=start_index,
         stops_after=searches.stops_after,
         wins=wins,
-        failure_share=float(chosen.error is not None),
+        failure_share=float(fails),
     )
     return chosen, sampling
 

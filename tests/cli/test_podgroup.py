@@ -130,6 +130,16 @@ def test_a_pod_is_told_with_its_part_of_the_cycle(tmp_path: Path, capsys: pytest
     assert not any("not replayed" in warning for warning in data["warnings"])
 
 
+def test_a_pod_from_one_start_of_the_search_keeps_the_outcome_of_its_group(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dump = _dump(tmp_path, 3)
+    assert run(dump, "pod", "m0", "-n", "ml", "--start-index", "0", "-o", "json") == 1
+    data = json.loads(capsys.readouterr().out)
+    assert (data["outcome"], data["best"], data["sampling"]["failureShare"]) == ("Unschedulable", [], 0)
+    assert data["event"].startswith("pod group is unschedulable")
+
+
 def test_a_pod_whose_group_fits_has_the_node_of_the_cycle(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(_dump(tmp_path, 2), "pod", "m1", "-n", "ml", "-o", "name") == 0
     assert capsys.readouterr().out == "node/a2\n"
