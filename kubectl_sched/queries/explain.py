@@ -14,7 +14,6 @@ from kubectl_sched.api.pod import Pod
 from kubectl_sched.diagnostics.kubelet_refusals import kubelet_refusals
 from kubectl_sched.diagnostics.pod_lifecycle import stage_of
 from kubectl_sched.diagnostics.replay_against_history import history_of, observed_of, placed_by_another
-from kubectl_sched.diagnostics.warnings import warnings
 from kubectl_sched.errors import SchedError
 from kubectl_sched.own_error import HOW_TO_REPORT, error_in_one_line, note_error
 from kubectl_sched.queries.contrast import contrast_of
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kubectl_sched.api.meta import KubernetesObject
-    from kubectl_sched.config import Configuration
     from kubectl_sched.diagnostics.kubelet_refusals import Refusals
     from kubectl_sched.framework.handle import ExtenderClient
     from kubectl_sched.queries.held_pods import HeldPods
@@ -43,6 +41,7 @@ if TYPE_CHECKING:
     from kubectl_sched.scheduler.podgroup_result import PodGroupResult
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.scheduler.scheduler import Scheduler
+    from kubectl_sched.scheduler.search_starts import Sampling
     from kubectl_sched.simulation.pending_together import Together
     from kubectl_sched.sources.dump.dump import Dump
 
@@ -202,7 +201,8 @@ class PodExplainer:
         scheduler = self._schedulers.scheduler(pod)
         if self._question.at_decision:
             scheduler = self._schedulers.scheduler_at_decision(pod, self._around)
-        result = self._in_group(self._cycles.schedule_one(pod, scheduler), scheduler)
+        whole = self._in_group(self._cycles.schedule_one(pod, scheduler), scheduler)
+        result, sampling = self._sampled(whole)
         found = explanation_of(result, scheduler)
         another = placed_by_another(result, self._around)
         refusing = [each.text for each in self.refusals if each.node in landing_nodes(result)]
@@ -210,14 +210,14 @@ class PodExplainer:
             found,
             warnings=(*found.warnings, *refusing, *([another] if another is not None else [])),
             stage=stage_of(result, self._around),
-            history=None if result.unknown else history_of(result, self._around),
+            history=None if whole.unknown else history_of(whole, self._around),
             observed=observed_of(result, self._around),
+            sampling=sampling,
         )
         if is_held(found):
             found = self._held.with_gates(found, scheduler)
         if self._question.new_nodes is not None or self._needs_node(result):
             found = self._with_new_nodes(found, pod)
-        found = self._sampled(found, scheduler.configuration)
         if self._question.is_about_one_pod:
             found = replace(found, contrast=contrast_of(found.result, self._question.node))
         is_alone = not isinstance(found.result, MemberResult)
@@ -285,16 +285,13 @@ class PodExplainer:
         is_there = result.current_node is None or result.current_node in result.nodes.row_of
         return result.outcome is Outcome.SCHEDULABLE and result.fits and is_there and self._question.node is None
 
-    def _sampled(self, found: Explanation, configuration: Configuration) -> Explanation:
+    def _sampled(self, result: ScheduleResult) -> tuple[ScheduleResult, Sampling | None]:
         start_index = self._question.start_index
         if not self._question.sampling and start_index is None:
-            return found
+            return result, None
         from kubectl_sched.scheduler.search_starts import from_every_start, from_start  # rarely asked for
 
-        if start_index is None:
-            return replace(found, sampling=from_every_start(found.result))
-        result, sampling = from_start(found.result, start_index)
-        return replace(found, result=result, sampling=sampling, warnings=warnings(result, configuration))
+        return (result, from_every_start(result)) if start_index is None else from_start(result, start_index)
 
     def _never_created(self) -> Iterator[Explanation]:
         selection = self._question.selection

@@ -88,7 +88,9 @@ def from_start(result: ScheduleResult, start_index: int) -> tuple[ScheduleResult
         return result, None
     found = np.sort(searches.window(int(searches.first[start_index])))
     state = result.state.clone() if result.state else None
-    chosen = replace(result, feasible=found, state=state, error=None, score_error=None, event=None, scores=())
+    chosen = replace(
+        result, feasible=found, state=state, error=None, score_error=None, event=None, scores=(), judged_as=None
+    )
     chosen = score_feasible(chosen)
     fails = chosen.error is not None
     if isinstance(result, MemberResult) and not fails:

@@ -148,6 +148,17 @@ def test_a_refusal_is_told_from_an_end(reason: str, message: str, name: str) -> 
     assert not any(part.endswith((".", " ")) for part in evidence.split("; "))
 
 
+def test_from_one_start_of_the_search_equal_pods_differ_from_the_whole_and_the_warnings_stay() -> None:
+    nodes = [node(f"n{index:03}") for index in range(120)]
+    lost = pod("lost", on="n000", status={"phase": "Failed", "reason": "OutOfcpu"})
+    dump = Dump(objects=(*nodes, lost, pod("a"), pod("b")), present=frozenset({"Node", "Pod"}))
+    question = Question(selection=Selection(targets=("a", "b")), replay=Replay(kube_version="1.36"), start_index=0)
+    for each in explain(question, dump)[0].explanations:
+        assert len(each.result.best) == 100
+        assert why(each) == "tied between n000, n001, n002 and 97 more"
+        assert any("the kubelet of n000 refused 1 pod" in warning for warning in each.warnings)
+
+
 def test_a_pod_that_was_refused_is_told_what_becomes_of_it() -> None:
     status = {"phase": "Failed", "reason": "OutOfcpu", "startTime": NOON}
     assert staged(pod(on="w1", status=status))[2].endswith("nothing makes another: delete it and create it again")
