@@ -32,7 +32,7 @@ def show_decoded(dump: Dump, selection: Selection, output: str, color: str) -> i
     lacking = never_created(selection.namespace, around) if selection.means_all_pending else ()
     limits = Limits((*lacking, *dump.warnings), tuple(forbidden.rule for forbidden in dump.forbidden), _SNAPSHOT)
     if output in {"json", "yaml"}:
-        write_data(decoded_data(told, limits, one=selection.is_one_pod), output)
+        write_data(decoded_data(told, limits, one=selection.is_one_pod and len(told) == 1), output)
     elif output != "name":
         from kubectl_sched.render.text.terminal import print_parts
 

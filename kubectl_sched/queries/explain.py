@@ -121,7 +121,7 @@ def explain(
     read = (*schedulers.warnings, *unreadable, *dump.warnings)
     return Answer(
         explanations=tuple(explanations),
-        is_about_one_pod=question.is_about_one_pod,
+        is_about_one_pod=question.is_about_one_pod and len(explanations) == 1,  # several namespaces may have the name
         together=together,
         notes=notes,
         warnings=read,

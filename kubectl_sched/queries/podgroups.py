@@ -116,18 +116,15 @@ def _selected(question: PodGroupQuestion, dump: Dump) -> Sequence[Group]:
         return [group for group in groups if any(is_member(pod, group) for pod in waiting)]
     if not question.are_workloads:
         known: list[Group] = [*groups, *_inside(question, dump, CompositePodGroup)]
-        return [_named(name, known, question.namespace) for name in question.names]
-    workloads = [
-        _named(name, _inside(question, dump, Workload), question.namespace, "Workload") for name in question.names
-    ]
-    keys = {each.key for each in workloads}
+        return _named(question, known)
+    keys = {each.key for each in _named(question, _inside(question, dump, Workload), "Workload")}
     return [group for group in groups if f"{group.metadata.namespace}/{group.workload}" in keys]
 
 
 def _of_workloads(question: PodGroupQuestion, dump: Dump, schedulers: ClusterSchedulers) -> Iterator[PodGroupResult]:
     workloads = _inside(question, dump, Workload)
     if question.names:
-        workloads = [_named(name, workloads, question.namespace, "Workload") for name in question.names]
+        workloads = _named(question, workloads, "Workload")
     for workload in workloads:
         results = explain_workload(workload, schedulers.default_scheduler)
         yield from (result for result in results if question.names or result.members)
@@ -142,13 +139,20 @@ def _inside(question: PodGroupQuestion, dump: Dump, kind: type[_Kind]) -> list[_
     return [item for item in found if question.namespace in {None, item.metadata.namespace}]
 
 
-def _named(name: str, groups: Sequence[_Kind], namespace: str | None, kind: str = "PodGroup") -> _Kind:
-    found = next((group for group in groups if group.metadata.name == name), None)
-    if found is not None:
-        return found
-    hint = near_hint(name, [group.metadata.name for group in groups])
-    place = f"in namespace {namespace}" if namespace else "in any namespace"
-    raise SchedError(f"there is no {kind} {name} {place}{hint}")
+def _named(question: PodGroupQuestion, groups: Sequence[_Kind], kind: str = "PodGroup") -> list[_Kind]:
+    """Return the groups of the question's names, the first of each namespace and name."""
+    found: list[_Kind] = []
+    for name in question.names:
+        of_name: dict[str, _Kind] = {}
+        for group in groups:
+            if group.metadata.name == name:
+                of_name.setdefault(group.metadata.namespace, group)
+        if not of_name:
+            hint = near_hint(name, [group.metadata.name for group in groups])
+            place = f"in namespace {question.namespace}" if question.namespace else "in any namespace"
+            raise SchedError(f"there is no {kind} {name} {place}{hint}")
+        found += of_name.values()
+    return found
 
 
 def _root(group: Group, schedulers: ClusterSchedulers) -> tuple[Group, Scheduler]:

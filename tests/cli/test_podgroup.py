@@ -76,6 +76,18 @@ def test_all_pending_groups_make_a_list(tmp_path: Path, capsys: pytest.CaptureFi
     assert [each["podGroup"]["name"] for each in data["items"]] == ["train"]
 
 
+def test_a_name_that_two_namespaces_have_is_answered_for_both(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = Path(_dump(tmp_path, 2))
+    other = [json.loads(path.read_text().replace('"ml"', '"shop"'))["items"][index] for index in range(3, 7)]
+    dump = json.loads(path.read_text())
+    path.write_text(json.dumps({**dump, "items": [*dump["items"], *other]}))
+    assert run(str(path), "podgroup", "train", "-A", "-o", "json") == 0
+    groups = [each["podGroup"] for each in json.loads(capsys.readouterr().out)["items"]]
+    assert groups == [{"namespace": "ml", "name": "train"}, {"namespace": "shop", "name": "train"}]
+
+
 def test_markdown_and_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     dump = _dump(tmp_path, 2)
     run(dump, "podgroup", "train", "-n", "ml", "-o", "name")

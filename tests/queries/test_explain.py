@@ -159,6 +159,14 @@ def test_from_one_start_of_the_search_equal_pods_differ_from_the_whole_and_the_w
         assert any("the kubelet of n000 refused 1 pod" in warning for warning in each.warnings)
 
 
+def test_a_name_that_two_namespaces_have_is_answered_for_both() -> None:
+    small, large = pod(**requests(cpu="1")), pod(metadata={"namespace": "shop"}, **requests(cpu="99"))
+    everywhere = asked([node("w1"), small, large], Selection(targets=("web-0",), namespace=None))
+    assert [each.pod.key for each in everywhere.explanations] == ["default/web-0", "shop/web-0"]
+    assert not everywhere.is_about_one_pod
+    assert asked([node("w1"), small, large], Selection(targets=("web-0",), namespace="shop")).is_about_one_pod
+
+
 def test_a_pod_that_was_refused_is_told_what_becomes_of_it() -> None:
     status = {"phase": "Failed", "reason": "OutOfcpu", "startTime": NOON}
     assert staged(pod(on="w1", status=status))[2].endswith("nothing makes another: delete it and create it again")
