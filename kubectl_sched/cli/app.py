@@ -70,7 +70,7 @@ def _defaults(name: str, rest: Sequence[str]) -> dict[str, str]:
     """Return the user's defaults that the command takes: no format for what shows a screen or has few formats."""
     told = user_defaults()
     has_screen = name == TRIAGE and sys.stdin.isatty() and can_draw(sys.stdout)
-    if has_screen or name not in _FORMATTED or rest[:1] == ["message"] or {"-i", "--interactive"} & set(rest):
+    if has_screen or name not in _FORMATTED or {"-i", "--interactive"} & set(rest):
         told.pop("output", None)
     return told
 

@@ -86,6 +86,7 @@ def explain(
         bool, typer.Option("--drifted", help="Only bound pods that would land elsewhere now, or would be rejected.")
     ] = False,
     *,
+    invocation: typer.Context,
     source: options.StateSource,
     selection: options.PodSelection,
     scheduler: options.ProfiledScheduler,
@@ -96,7 +97,8 @@ def explain(
     if targets and targets[0] == "message" and len(targets) > 1:
         from kubectl_sched.cli.message import explain_message
 
-        explain_message(targets[1:], display)
+        is_set = getattr(invocation.get_parameter_source("output"), "name", "") == "DEFAULT_MAP"
+        explain_message(targets[1:], options.ColoredOutput(color=display.color) if is_set else display)
         return
     if is_about_groups(targets or ()):
         if watch or selection.selector is not None or node is not None or scheduler.profile is not None:

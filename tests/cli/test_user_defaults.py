@@ -54,6 +54,15 @@ def test_what_cannot_be_set_is_one_sentence(file: str, variables: dict[str, str]
     assert ended.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize("flags", [(), ("--color", "never"), ("-n", "shop")])
+def test_a_message_is_told_as_it_is_without_a_default_format(tmp_path: Path, flags: tuple[str, ...]) -> None:
+    text = "0/3 nodes are available: 3 Insufficient cpu."
+    ended = run(tmp_path, "explain", *flags, "message", text, KUBECTL_SCHED_OUTPUT="wide")
+    assert (ended.returncode, ended.stdout.splitlines()[0]) == (0, "0 of 3 nodes can take the pod.")
+    asked = run(tmp_path, "explain", *flags, "-o", "wide", "message", text)
+    assert (asked.returncode, asked.stderr[:29]) == (2, "error: there is no -o wide of")
+
+
 def test_no_variable_says_where_state_comes_from(tmp_path: Path) -> None:
     ended = run(tmp_path, "explain", "web-0", KUBECTL_SCHED_FROM="fixtures/demo", KUBECONFIG="/nonexistent")
     assert ended.returncode != 0
