@@ -101,8 +101,24 @@ def explain(
         explain_message(targets[1:], options.ColoredOutput(color=display.color) if is_set else display)
         return
     if is_about_groups(targets or ()):
-        if watch or selection.selector is not None or node is not None or scheduler.profile is not None:
-            raise SchedError("--watch, --selector, --node and --profile are about pods: a group is explained without")
+        given = {
+            "--watch": watch,
+            "--selector": selection.selector is not None,
+            "--node": node,
+            "--profile": scheduler.profile,
+            "--evidence": evidence,
+            "--sampling": sampling,
+            "--start-index": start_index is not None,
+            "--call-extenders": call_extenders,
+            "--at-decision": at_decision,
+            "--drifted": drifted,
+            "--new-nodes": new_nodes,
+            "--instance-types": instance_types,
+            "--node-group-label": node_group_label,
+            "--node-template": node_template,
+        }
+        for flag in (flag for flag, value in given.items() if value):
+            raise SchedError(f"{flag} is about pods: a group is explained without it")
         if interactive:
             _check_interactive(display.output, watch=False)
         from kubectl_sched.render.display import Display

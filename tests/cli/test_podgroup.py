@@ -102,7 +102,10 @@ def test_markdown_and_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
         (["podgroup", "trian", "-n", "ml"], GATES, "there is no PodGroup trian in namespace ml; near it: train"),
         (["podgroup"], GATES, "which group?"),
         (["podgroup", "train", "-n", "ml"], "GangScheduling=false", "the feature gate GenericWorkload is off"),
-        (["podgroup", "train", "-n", "ml", "--node", "a1"], GATES, "a group is explained without"),
+        (["podgroup", "train", "-n", "ml", "--node", "a1"], GATES, "--node is about pods: a group is explained"),
+        (["podgroup", "train", "--start-index", "0"], GATES, "--start-index is about pods: a group is explained"),
+        (["podgroups", "--pending", "--drifted"], GATES, "--drifted is about pods: a group is explained without it"),
+        (["podgroup", "train", "--new-nodes"], GATES, "--new-nodes is about pods: a group is explained without it"),
         (["workload", "trian", "-n", "ml"], GATES, "there is no Workload trian in namespace ml"),
     ],
 )
