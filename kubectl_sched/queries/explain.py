@@ -249,7 +249,7 @@ class PodExplainer:
             return alone
         key = scheduler, type(group), group.key
         if key not in self._groups:
-            self._groups[key] = explain_podgroup(group, scheduler)
+            self._groups[key] = explain_podgroup(group, scheduler, profile=self._question.profile)
         return part_of_cycle(alone, self._groups[key])
 
     def _with_new_nodes(self, found: Explanation, pod: Pod) -> Explanation:

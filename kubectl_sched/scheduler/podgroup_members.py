@@ -25,17 +25,20 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot import Snapshot
 
 
-def explain_podgroup(group: Group, scheduler: Scheduler, nodes: Snapshot | None = None) -> PodGroupResult:
+def explain_podgroup(
+    group: Group, scheduler: Scheduler, nodes: Snapshot | None = None, profile: str | None = None
+) -> PodGroupResult:
     """Run the cycle for the members of the group that may enter the queue; the others are told why not.
 
-    A group in a tree has the cycle of the whole tree. `nodes` is another state than the scheduler's own.
+    A group in a tree has the cycle of the whole tree. `nodes` is another state than the scheduler's own, and `profile`
+    one for all members instead of their own.
     """
     nodes = scheduler.nodes if nodes is None else nodes
     info = info_of(root_of(group, nodes.objects, scheduler.configuration.features) or group, nodes)
     queued: list[Pod] = []
     outside: list[Member] = []
     for pod in info.pods:
-        framework = scheduler.framework(scheduler_name_of(pod))
+        framework = scheduler.framework(profile or scheduler_name_of(pod))
         if framework is None:
             outside.append(Member(pod=pod, outcome=Outcome.NO_PROFILE))
             continue
@@ -47,7 +50,7 @@ def explain_podgroup(group: Group, scheduler: Scheduler, nodes: Snapshot | None 
     if scheduler.configuration.release.groups_wait_for_gated and any(each.outcome is Outcome.GATED for each in outside):
         outside += [Member(pod=pod, outcome=Outcome.GATED) for pod in queued]
         queued = []
-    result = cycle_of_group(_queued(info, frozenset(pod.key for pod in queued)), scheduler, nodes)
+    result = cycle_of_group(_queued(info, frozenset(pod.key for pod in queued)), scheduler, nodes, profile=profile)
     return replace(result, members=(*result.members, *outside))
 
 
@@ -70,15 +73,18 @@ def _queued(info: PodGroupInfo, keys: frozenset[str]) -> PodGroupInfo:
 
 
 def cycle_of_group(
-    info: PodGroupInfo, scheduler: Scheduler, nodes: Snapshot, *, preempts: bool = True
+    info: PodGroupInfo, scheduler: Scheduler, nodes: Snapshot, *, preempts: bool = True, profile: str | None = None
 ) -> PodGroupResult:
-    """Run the cycle for the members that are in the queue, in their order; without `preempts` nobody may be evicted."""
+    """Run the cycle for the members that are in the queue, in their order; without `preempts` nobody may be evicted.
+
+    `profile` is one for all members instead of their own.
+    """
     configuration = scheduler.configuration
     version = str(configuration.version)
     if not info.pods:
         return PodGroupResult(info=info, outcome=Outcome.GATED, kubernetes_version=version)
-    why = refusal(info, configuration)
-    framework = scheduler.framework(scheduler_name_of(info.pods[0]))
+    why = refusal(info, configuration, profile)
+    framework = scheduler.framework(profile or scheduler_name_of(info.pods[0]))
     if why is not None or framework is None:
         return failed_before_scheduling(info, version, why or "", configuration.release)
     return schedule_one_podgroup(info, _in_flight(info, nodes), framework, preempts=preempts)

@@ -16,14 +16,17 @@ if TYPE_CHECKING:
 _PREEMPTS = "PreemptLowerPriority"
 
 
-def refusal(info: PodGroupInfo, configuration: Configuration) -> str | None:
-    """Return the error with which every member fails, None if the group is tried."""
+def refusal(info: PodGroupInfo, configuration: Configuration, profile: str | None = None) -> str | None:
+    """Return the error with which every member fails, None if the group is tried.
+
+    `profile` is one for all members instead of their own.
+    """
     by_policy = configuration.release.groups_have_placement_feasible
     pods = (*info.pods, *info.scheduled) if by_policy else info.pods
-    own = scheduler_name_of(info.pods[0])
+    own = profile or scheduler_name_of(info.pods[0])
     policies = _policies(info, pods, configuration) if by_policy else iter([None] * len(pods))
     for pod, policy in zip(pods, policies, strict=True):
-        name = scheduler_name_of(pod)
+        name = profile or scheduler_name_of(pod)
         if name != own:
             return (
                 "all pods in a single pod group should have the same .spec.schedulerName set, got: "

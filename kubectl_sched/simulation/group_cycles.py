@@ -30,12 +30,14 @@ class GroupCycle(CachingRecord, frozen=True, kw_only=True):
     first_unplaced: ScheduleResult | None
 
 
-def run_group_cycle(group: Group, queued: Sequence[QueuedPod], nodes: Snapshot, scheduler: Scheduler) -> GroupCycle:
+def run_group_cycle(
+    group: Group, queued: Sequence[QueuedPod], nodes: Snapshot, scheduler: Scheduler, profile: str | None
+) -> GroupCycle:
     """Run the cycle of the group with these members beside those that wait in the cluster."""
     own = {each.pod.key: each for each in queued}
     others = (pod for pod in nodes.pending if pod.key not in own)
     before = replace(nodes, pending=(*others, *(each.pod for each in queued)))
-    result = explain_podgroup(group, scheduler, before)
+    result = explain_podgroup(group, scheduler, before, profile)
     placed = {member.pod.key for member in result.members if member.node_name is not None}
     after = result.chosen.after if placed and result.chosen is not None else None
     without = next((member for member in result.members if member.node_name is None), None)
@@ -52,7 +54,7 @@ def run_group_cycle(group: Group, queued: Sequence[QueuedPod], nodes: Snapshot, 
                 node: tuple(pod for pod in pods if pod.key not in placed) for node, pods in nodes.nominated.items()
             },
         ),
-        first_unplaced=None if without is None else part_of_cycle(scheduler.cycle(without.pod, before), result),
+        first_unplaced=None if without is None else part_of_cycle(scheduler.cycle(without.pod, before, profile), result),
     )
 
 

@@ -131,10 +131,10 @@ class Simulation:
         from kubectl_sched.simulation.group_cycles import run_group_cycle  # most pods are in no group
 
         queued = [first, *self._queue.take(lambda each: group_with_cycle(each.pod, self._scheduler) is group)]
-        done = run_group_cycle(group, queued, self.nodes, self._scheduler)
+        done = run_group_cycle(group, queued, self.nodes, self._scheduler, self._choices.profile)
         if done.result.victims and done.result.is_waiting_on_preemption and self._choices.requeue_victims:
             self._requeue(done.result.victims)
-            done = run_group_cycle(group, queued, self.nodes, self._scheduler)
+            done = run_group_cycle(group, queued, self.nodes, self._scheduler, self._choices.profile)
         self.nodes, self._unplaced = done.nodes, None
         self.first_unplaced = self.first_unplaced or done.first_unplaced
         for each in done.placements:

@@ -155,6 +155,21 @@ def test_a_pod_from_one_start_of_the_search_keeps_the_outcome_of_its_group(
     assert data["event"].startswith("pod group is unschedulable")
 
 
+def test_a_named_profile_is_that_of_the_cycle_of_the_group(tmp_path: Path) -> None:
+    config = tmp_path / "config.yaml"
+    config.write_text(
+        "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles: "
+        "[{schedulerName: default-scheduler}, {schedulerName: roomy, plugins: {filter: {disabled: "
+        "[{name: NodeResourcesFit}]}}}]\n"
+    )
+    command = ["--from", _dump(tmp_path, 3), *VERSION, "--feature-gates", GATES, "--config", str(config)]
+    for question in (("explain", "pod", "m0", "-n", "ml"), ("whatif", "--with-pending")):
+        for profile, code in (((), 1), (("--profile", "roomy"), 0)):
+            with pytest.raises(SystemExit) as ended:
+                app([*question, *command, *profile, "-o", "json"], standalone_mode=False)
+            assert ended.value.code == code
+
+
 def test_a_pod_whose_group_fits_has_the_node_of_the_cycle(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(_dump(tmp_path, 2), "pod", "m1", "-n", "ml", "-o", "name") == 0
     assert capsys.readouterr().out == "node/a2\n"
