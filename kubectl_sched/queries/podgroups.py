@@ -9,6 +9,7 @@ from kubectl_sched.api.scheduling import CompositePodGroup, PodGroup, Workload
 from kubectl_sched.errors import SchedError
 from kubectl_sched.framework.podgroup_info import Group, root_of
 from kubectl_sched.near_names import near_hint
+from kubectl_sched.plugins.gang_scheduling import GangScheduling
 from kubectl_sched.queries.explain import Answer, PodExplainer, Question
 from kubectl_sched.record import CachingRecord, Record
 from kubectl_sched.scheduler.group_membership import GENERIC_WORKLOAD, is_member
@@ -122,6 +123,7 @@ def _selected(question: PodGroupQuestion, dump: Dump) -> Sequence[Group]:
 
 
 def _of_workloads(question: PodGroupQuestion, dump: Dump, schedulers: ClusterSchedulers) -> Iterator[PodGroupResult]:
+    _check_gate(schedulers.default_scheduler.configuration, GangScheduling.name, f"{GENERIC_WORKLOAD}=true,")
     workloads = _inside(question, dump, Workload)
     if question.names:
         workloads = _named(question, workloads, "Workload")
@@ -173,8 +175,13 @@ def _check_has_cycle(configuration: Configuration) -> None:
             f"Kubernetes {configuration.version} schedules the pods of a group one by one: `explain pod` replays each "
             "(--kube-version 1.36 has a cycle of the group)"
         )
-    if not configuration.features.enabled(GENERIC_WORKLOAD):
+    _check_gate(configuration, GENERIC_WORKLOAD)
+
+
+def _check_gate(configuration: Configuration, gate: str, needed: str = "") -> None:
+    """Raise SchedError if the gate is off; `needed` turns on those that it needs."""
+    if not configuration.features.enabled(gate):
         raise SchedError(
-            f"the feature gate {GENERIC_WORKLOAD} is off, so the pods of a group are scheduled one by one: `explain "
-            f"pod` replays each (--feature-gates {GENERIC_WORKLOAD}=true turns it on)"
+            f"the feature gate {gate} is off, so the pods of a group are scheduled one by one: `explain pod` replays "
+            f"each (--feature-gates {needed}{gate}=true turns it on)"
         )

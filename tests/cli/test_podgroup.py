@@ -212,10 +212,12 @@ def test_a_workload_of_1_35_is_scheduled_pod_by_pod(
     path = tmp_path / "workload.json"
     items = [_node("a1", "a"), _node("a2", "a"), workload, *pods]
     path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    command = ["explain", "workload/train", "-n", "ml", "--from", str(path), "--kube-version", "1.35"]
+    with pytest.raises(SchedError, match="the feature gate GangScheduling is off, so the pods of a group are schedul"):
+        app(command, standalone_mode=False)
     gates = ("--feature-gates", "GenericWorkload=true,GangScheduling=true")
-    command = ["explain", "workload/train", "-n", "ml", "--from", str(path), "--kube-version", "1.35", *gates]
     with pytest.raises(SystemExit) as ended:
-        app([*command, "-o", "json"], standalone_mode=False)
+        app([*command, *gates, "-o", "json"], standalone_mode=False)
     data = json.loads(capsys.readouterr().out)
     assert (ended.value.code, data["minCount"]) == (code, minimum)
     assert [each["node"] for each in data["members"]] == (["a1", "a2", None] if code == 0 else [None] * 3)
