@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from kubectl_sched.record import Record
+from kubectl_sched.scheduler.member_result import MemberResult
 from kubectl_sched.scheduler.result import Outcome
 
 if TYPE_CHECKING:
@@ -177,6 +178,8 @@ def _stops_the_cycle(result: ScheduleResult) -> Cause | None:
             return Cause(plugin=None, text=f"no profile serves {result.pod.spec.scheduler_name or 'it'}")
         case Outcome.DELETING:
             return Cause(plugin=None, text="it is being deleted")
+        case Outcome.UNSCHEDULABLE if isinstance(result, MemberResult) and len(result.feasible):
+            return Cause(plugin=None, text=result.event or "its group does not fit")
         case _:
             return None
 
@@ -195,7 +198,9 @@ def _against(result: ScheduleResult, name: str) -> Cause | None:
     if status is None or status.is_success:
         return None
     plugin = status.plugin or (" and ".join(result.narrowed_by) or None)
-    return Cause(plugin=plugin, text=f"{name} is rejected: {status.message}")
+    return Cause(
+        plugin=plugin, text=f"{name} is rejected: {status.message}" if status.message else f"{name} is left out"
+    )
 
 
 def _gains(lead_before: dict[str, int], lead_after: dict[str, int], left: str, taken: str) -> Iterator[Cause]:

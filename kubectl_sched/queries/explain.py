@@ -19,7 +19,7 @@ from kubectl_sched.own_error import HOW_TO_REPORT, error_in_one_line, note_error
 from kubectl_sched.queries.contrast import contrast_of
 from kubectl_sched.queries.explanation import Explanation, explanation_of
 from kubectl_sched.record import CachingRecord, Record
-from kubectl_sched.scheduler.member_result import MemberResult, part_of_cycle
+from kubectl_sched.scheduler.member_result import CyclesOfGroups, MemberResult
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.scheduler.schedule_one import no_profile
 from kubectl_sched.simulation.equivalence_cache import EquivalenceCache
@@ -38,9 +38,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.handle import ExtenderClient
     from kubectl_sched.queries.held_pods import HeldPods
     from kubectl_sched.queries.provisioning.new_nodes import NewNodesFlags
-    from kubectl_sched.scheduler.podgroup_result import PodGroupResult
     from kubectl_sched.scheduler.result import ScheduleResult
-    from kubectl_sched.scheduler.scheduler import Scheduler
     from kubectl_sched.scheduler.search_starts import Sampling
     from kubectl_sched.simulation.pending_together import Together
     from kubectl_sched.sources.dump.dump import Dump
@@ -139,7 +137,7 @@ class PodExplainer:
         self._suggesting = suggesting and question.suggesting and question.is_about_one_pod
         self._around = Surroundings(dump, schedulers.missing_scheduler)
         self._cycles = EquivalenceCache(schedulers.profile)
-        self._groups: dict[tuple[Scheduler, type, str], PodGroupResult] = {}
+        self._groups = CyclesOfGroups(schedulers.profile)
 
     def explanations(self) -> tuple[list[Explanation], list[str]]:
         """Explain each pod, then each workload whose pods were never created; and name the pods that are unreadable."""
@@ -201,7 +199,9 @@ class PodExplainer:
         scheduler = self._schedulers.scheduler(pod)
         if self._question.at_decision:
             scheduler = self._schedulers.scheduler_at_decision(pod, self._around)
-        whole = self._in_group(self._cycles.schedule_one(pod, scheduler), scheduler)
+        whole = self._cycles.schedule_one(pod, scheduler)
+        if self._question.in_groups:
+            whole = self._groups.part_of(whole, scheduler)
         result, sampling = self._sampled(whole)
         found = explanation_of(result, scheduler)
         another = placed_by_another(result, self._around)
@@ -235,22 +235,6 @@ class PodExplainer:
         if found.stage is not None and found.stage.name == "NoScheduler":
             suggestions = tuple(each for each in suggestions if not each.comes_by_itself)  # nobody would do it
         return replace(found, suggestions=suggestions, warnings=(*found.warnings, *found.result.budget.warnings))
-
-    def _in_group(self, alone: ScheduleResult, scheduler: Scheduler) -> ScheduleResult:
-        """Return the pod's part of its group's cycle where it has one, which is run once for all members."""
-        if alone.current_node or not self._question.in_groups or alone.pod.spec.scheduling_group is None:
-            return alone
-
-        from kubectl_sched.scheduler.group_membership import group_with_cycle
-        from kubectl_sched.scheduler.podgroup_members import explain_podgroup
-
-        group = group_with_cycle(alone.pod, scheduler)
-        if group is None:
-            return alone
-        key = scheduler, type(group), group.key
-        if key not in self._groups:
-            self._groups[key] = explain_podgroup(group, scheduler, profile=self._question.profile)
-        return part_of_cycle(alone, self._groups[key])
 
     def _with_new_nodes(self, found: Explanation, pod: Pod) -> Explanation:
         # most clusters have no autoscaler

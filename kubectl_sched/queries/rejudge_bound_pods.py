@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.queries.deciding_plugin import Rejudged, ReplaySummary
+from kubectl_sched.scheduler.member_result import CyclesOfGroups
 from kubectl_sched.simulation.bulk_replay import BulkReplay, decisive_fields
 from kubectl_sched.simulation.pods_without_claims import is_plain
 
@@ -44,10 +45,16 @@ class Rejudging:
         self._schedulers = schedulers
         self._pods_of = Counter(owner for pod in pods if (owner := _owner_of(pod)) is not None)
         self._owners: dict[_Owner, list[_Alike]] = {}
+        self._groups = CyclesOfGroups()
 
     def of(self, pod: Pod) -> Rejudged:
-        """Replay the pod, taken off its node. The outcome equals that of a cycle of its own."""
+        """Replay the pod, taken off its node, a pending one of a group with its part of the group's cycle.
+
+        The outcome equals that of a cycle of its own.
+        """
         whole = partial(self._schedulers.cycle, pod)
+        if pod.spec.scheduling_group is not None and not pod.spec.node_name:
+            return _own(self._groups.part_of(whole(), self._schedulers.scheduler(pod)))
         alike = self._alike(pod)
         return self._shared(pod, alike) or _own(whole()) if alike is not None else _own(whole())
 

@@ -1,4 +1,4 @@
-"""A pod's part of its group's cycle."""
+"""A pod's part of its group's cycle, and the cycles that several pods have a part of."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from kubectl_sched.scheduler.result import Outcome, ScheduleResult
 
 if TYPE_CHECKING:
     from kubectl_sched.scheduler.podgroup_result import PodGroupResult
+    from kubectl_sched.scheduler.scheduler import Scheduler
 
 
 class MemberResult(ScheduleResult, frozen=True, kw_only=True):
@@ -47,3 +48,27 @@ def part_of_cycle(alone: ScheduleResult, cycle: PodGroupResult) -> ScheduleResul
         "error": member.message if member.outcome is Outcome.ERROR else None,
     }
     return MemberResult(**fields)
+
+
+class CyclesOfGroups:
+    """The cycles of groups under one profile (None: the pods' own), each run once for all of its members."""
+
+    def __init__(self, profile: str | None = None) -> None:
+        self._profile = profile
+        self._cycles: dict[tuple[Scheduler, type, str], PodGroupResult] = {}
+
+    def part_of(self, alone: ScheduleResult, scheduler: Scheduler) -> ScheduleResult:
+        """Return the pod's part of its group's cycle where it has one; `alone` is its cycle by itself."""
+        if alone.current_node or alone.pod.spec.scheduling_group is None:
+            return alone
+
+        from kubectl_sched.scheduler.group_membership import group_with_cycle  # most pods are in no group
+        from kubectl_sched.scheduler.podgroup_members import explain_podgroup
+
+        group = group_with_cycle(alone.pod, scheduler)
+        if group is None:
+            return alone
+        key = scheduler, type(group), group.key
+        if key not in self._cycles:
+            self._cycles[key] = explain_podgroup(group, scheduler, profile=self._profile)
+        return part_of_cycle(alone, self._cycles[key])

@@ -54,7 +54,9 @@ def run_group_cycle(
                 node: tuple(pod for pod in pods if pod.key not in placed) for node, pods in nodes.nominated.items()
             },
         ),
-        first_unplaced=None if without is None else part_of_cycle(scheduler.cycle(without.pod, before, profile), result),
+        first_unplaced=None
+        if without is None
+        else part_of_cycle(scheduler.cycle(without.pod, before, profile), result),
     )
 
 

@@ -187,6 +187,42 @@ def test_the_page_and_the_wide_table_have_members_and_domains(
     assert "PodGroupPodsCount" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("minimum", "members"),
+    [
+        (
+            2,
+            [
+                ("Moves", ["a1", "a2"], "TopologyPlacementGenerator", "now b1 is left out"),
+                ("Moves", ["a2"], "NodeResourcesFit", "now a1 is rejected: Insufficient cpu"),
+                ("StopsBeingSchedulable", [], "NodeResourcesFit", "now a1 is rejected: Insufficient cpu"),
+            ],
+        ),
+        (
+            3,
+            [
+                ("StopsBeingSchedulable", [], None, "now: pod group is unschedulable, "),
+                ("StopsBeingSchedulable", [], None, "now: pod group is unschedulable, "),
+                ("StopsBeingSchedulable", [], "NodeResourcesFit", "now a1 is rejected: Insufficient cpu"),
+            ],
+        ),
+    ],
+)
+def test_a_diff_compares_what_explain_tells_of_the_pods_of_a_group(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    minimum: int,
+    members: list[tuple[str, list[str], str | None, str]],
+) -> None:
+    command = ["diff", "-A", "--from", _dump(tmp_path, minimum), *VERSION, "--to-feature-gates", GATES, "-o", "json"]
+    with pytest.raises(SystemExit) as ended:
+        app(command, standalone_mode=False)
+    assert ended.value.code == 1
+    for each, (change, best, plugin, text) in zip(json.loads(capsys.readouterr().out)["items"], members, strict=True):
+        assert (each["change"], each["after"]["best"], each["causes"][0]["plugin"]) == (change, best, plugin)
+        assert each["causes"][0]["text"].startswith(text)
+
+
 def test_triage_takes_a_group_as_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["--from", _dump(tmp_path, 3), *VERSION, "--feature-gates", GATES, "-o", "json"]
     with pytest.raises(SystemExit):
