@@ -54,10 +54,16 @@ def connect(
     from kubectl_sched.sources.live.cluster_reader import read_live
     from kubectl_sched.sources.live.connection_flags import Connection
     from kubectl_sched.sources.live.kubeconfig import resolve
+    from kubectl_sched.sources.live.missing_rights import check_replayable
 
     path = None if kubeconfig is None else fspath(kubeconfig)
     endpoint = resolve(Connection(kubeconfig=path, context=context, namespace=namespace))
-    return Cluster(lambda selection: read_live(endpoint, selection), endpoint.namespace)
+
+    def state_for(selection: Selection) -> Dump:
+        dump = read_live(endpoint, selection)
+        return check_replayable(dump) if selection.replays else dump
+
+    return Cluster(state_for, endpoint.namespace)
 
 
 class Cluster:

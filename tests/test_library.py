@@ -14,8 +14,16 @@ import pytest
 from rich.console import Console
 
 import kubectl_sched as ks
+from kubectl_sched.sources.dump.dump import Dump, Forbidden
+from kubectl_sched.sources.live import cluster_reader
+from tests.plugins.clusters import pod
 from tests.program import run
 
+KUBECONFIG = """
+current-context: here
+contexts: [{name: here, context: {cluster: here}}]
+clusters: [{name: here, cluster: {server: "http://127.0.0.1:1"}}]
+"""
 PAGE = Path("docs/library.md").read_text()
 EXAMPLES = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", PAGE, re.DOTALL)
 
@@ -62,3 +70,17 @@ def test_wrong_usage_is_a_sentence(wrong: dict[str, object]) -> None:
 def test_nothing_else_is_offered() -> None:
     with pytest.raises(AttributeError):
         ks.nothing  # noqa: B018
+
+
+def test_where_nodes_may_not_be_read_it_says_so_and_replays_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unread = Dump(objects=(pod(),), forbidden=(Forbidden("Node", "", "nodes"),), is_live=True)
+    monkeypatch.setattr(cluster_reader, "read_live", lambda *_: unread)
+    (tmp_path / "kubeconfig").write_text(KUBECONFIG)
+    cluster = ks.connect(kubeconfig=tmp_path / "kubeconfig")
+    questions = (lambda: cluster.explain("web-0"), cluster.explain_pending, cluster.triage, cluster.diff)
+    for question in questions:
+        with pytest.raises(ks.SchedError, match="not allowed to list nodes"):
+            question()
+    assert cluster.schedulers()["kind"] == "Schedulers"

@@ -81,12 +81,10 @@ def read_source(source: StateSource, connection: ConnectionOptions, selection: S
 def read_replayable(source: StateSource, connection: ConnectionOptions, selection: Selection) -> tuple[Dump, Selection]:
     """The same, for what can do nothing without nodes and pods: raises ClusterError where these may not be read."""
     dump, selection = read_source(source, connection, selection)
-    if not dump.can_replay:
-        from kubectl_sched.sources.dump.dump import ESSENTIAL
-        from kubectl_sched.sources.live.live_errors import ClusterError
-        from kubectl_sched.sources.live.missing_rights import in_words
+    if dump.is_live:
+        from kubectl_sched.sources.live.missing_rights import check_replayable
 
-        raise ClusterError("; ".join(in_words(each) for each in dump.forbidden if each.kind in ESSENTIAL))
+        check_replayable(dump)
     return dump, selection
 
 

@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from kubectl_sched.api.decoders import decoder
+from kubectl_sched.sources.dump.dump import ESSENTIAL
+from kubectl_sched.sources.live.live_errors import ClusterError
 
 if TYPE_CHECKING:
-    from kubectl_sched.sources.dump.dump import Forbidden
+    from kubectl_sched.sources.dump.dump import Dump, Forbidden
 
 _TABLE: Final = Path(__file__).with_name("missing_rights.json")
 
@@ -32,3 +34,10 @@ def in_words(forbidden: Forbidden) -> str:
         f"not allowed to list {forbidden.plural}{group}{where}, so {meaning(forbidden.kind)}; the missing rule: "
         f"{forbidden.rule}"
     )
+
+
+def check_replayable(dump: Dump) -> Dump:
+    """Return the dump. Raises ClusterError where nodes or pods may not be read, without which nothing is replayed."""
+    if not dump.can_replay:
+        raise ClusterError("; ".join(in_words(each) for each in dump.forbidden if each.kind in ESSENTIAL))
+    return dump
