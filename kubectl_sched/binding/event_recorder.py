@@ -7,6 +7,7 @@ import threading
 import time
 from http import HTTPStatus
 from typing import TYPE_CHECKING, NamedTuple
+from uuid import uuid4
 
 from kubectl_sched.binding.api_requests import create_event, patch_event
 from kubectl_sched.binding.timestamps import micro_time, micro_time_now
@@ -22,6 +23,8 @@ _FINISH_SECONDS = 360.0
 """An event that does not come again for so long is over; the next like it is a new one."""
 
 _KEPT = 4096
+_LONGEST_NAME = 253
+"""Of a DNS subdomain, as the name of an event has to be; client-go's GenerateEventName gives a UUID instead."""
 
 
 class EventDetails(NamedTuple):
@@ -53,10 +56,11 @@ def preempted(by: str, place: str, related: JSON | None, *, in_memory: bool) -> 
 def event_of(pod: Pod, details: EventDetails, controller: str, instance: str, nanoseconds: int) -> JSON:
     """The event as an object; `nanoseconds` since 1970 is when, and what makes its name its own."""
     related = {"related": details.related} if details.related is not None else {}
+    name = f"{pod.name}.{nanoseconds:x}"
     return {
         "apiVersion": "events.k8s.io/v1",
         "kind": "Event",
-        "metadata": {"name": f"{pod.name}.{nanoseconds:x}", "namespace": pod.namespace},
+        "metadata": {"name": name if len(name) <= _LONGEST_NAME else str(uuid4()), "namespace": pod.namespace},
         "eventTime": micro_time(nanoseconds),
         "reportingController": controller,
         "reportingInstance": instance,

@@ -134,6 +134,15 @@ class TestEvents:
         assert (event["note"], event["action"]) == ("Successfully assigned ns/p to n1", "Binding")
         assert (event["regarding"]["resourceVersion"], event["regarding"]["uid"]) == ("7", "u")
 
+    def test_the_event_of_a_pod_with_a_long_name_has_a_name_that_the_server_takes(self) -> None:
+        for length in (236, 237, 253):
+            about = replace(Pod(), metadata=ObjectMeta(name="p" * length, namespace="ns"))
+            event = event_of(about, scheduled(about, "n1"), "mine", "mine-host", 1_767_323_045_000_006_999)
+            assert len(event["metadata"]["name"]) == (
+                253 if length == 236 else len("ec2b4c3e-9d5f-4a52-8c0f-0e4d3a0f8f6a")
+            )
+            assert event["regarding"]["name"] == about.name
+
     def test_what_happens_again_is_counted_in_one_event(self) -> None:
         writer = Kept()
         recorder = EventRecorder(writer)

@@ -119,6 +119,14 @@ def test_a_pod_its_condition_and_its_event_are_as_the_real_scheduler_leaves_them
     assert event["reportingController"] == OURS
 
 
+def test_the_event_of_a_pod_with_a_long_name_is_written(api: Api, program: Program) -> None:
+    name = "p" * 250
+    spec = {"schedulerName": OURS, "containers": [{"name": "c", "image": "nginx"}]}
+    api.create(PODS, {"metadata": {"name": name}, "spec": spec})
+    assert not any("event" in warning for warning in program.bind(name)["warnings"])
+    assert len(events(api, name, "Scheduled")) == 1
+
+
 def test_what_is_said_of_a_pod_that_does_not_fit_is_what_the_real_scheduler_says(api: Api, program: Program) -> None:
     pod(api, "big-ours", "64")
     pod(api, "big-twin", "64", schedulerName=TWIN)
