@@ -340,4 +340,4 @@ def _together(explanations: Sequence[Explanation], schedulers: ClusterSchedulers
         return None
     from kubectl_sched.simulation.pending_together import together  # the queue is needed for lists only
 
-    return together(pending, serving.pop())
+    return together(pending, serving.pop(), schedulers.profile)

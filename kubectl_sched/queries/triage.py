@@ -152,8 +152,10 @@ class Triaging:
         if len(schedulers) != 1 or sets_fields or in_groups or any(result.unknown for result in results):
             return structs.replace(group, suggestions=())
         scheduler, outcome = schedulers.pop(), results[0].outcome
-        together = pending_together(results, scheduler) if outcome is Outcome.SCHEDULABLE else None
-        found = suggest_for_all(results, scheduler, group.explanations[0].needs) if outcome in _HELPED else ()
+        profile = self.schedulers.profile
+        together = pending_together(results, scheduler, profile) if outcome is Outcome.SCHEDULABLE else None
+        needs = group.explanations[0].needs
+        found = suggest_for_all(results, scheduler, profile, needs) if outcome in _HELPED else ()
         return structs.replace(group, suggestions=found, together=together)
 
     def answer(self, groups: tuple[Group, ...]) -> Triage:

@@ -10,7 +10,7 @@ from kubectl_sched.framework.interface import DependsOn
 from kubectl_sched.record import Record
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.simulation.placements import QueuedPod
-from kubectl_sched.simulation.queue_simulation import Simulation, owner_of
+from kubectl_sched.simulation.queue_simulation import Choices, Simulation, owner_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,9 +27,12 @@ class Together(Record, frozen=True, kw_only=True):
     ahead: int
 
 
-def together(results: Sequence[ScheduleResult], scheduler: Scheduler) -> Together:
-    """Schedule the results' pods in the queue's order, each seeing those before it."""
-    simulation = Simulation(scheduler)
+def together(results: Sequence[ScheduleResult], scheduler: Scheduler, profile: str | None = None) -> Together:
+    """Schedule the results' pods in the queue's order, each seeing those before it.
+
+    `profile` is one for all of them instead of their own.
+    """
+    simulation = Simulation(scheduler, Choices(profile=profile))
     stays: dict[ScheduleResult, bool] = {}
     for result in results:
         if result.cycle not in stays:

@@ -54,13 +54,13 @@ class ForAll(Record, frozen=True, kw_only=True):
 
 
 def suggest_for_all(
-    results: Sequence[ScheduleResult], scheduler: Scheduler, needs: Sequence[Need] = ()
+    results: Sequence[ScheduleResult], scheduler: Scheduler, profile: str | None = None, needs: Sequence[Need] = ()
 ) -> tuple[ForAll, ...]:
     """Return the suggestions for the pods' common cause that place them all; if there is none, those that place some.
 
     They are searched for the pods that stand for most of the others. What is changed in a pod is changed in each, and
-    is only offered for pods of several templates if it means the same in all of them. `needs` are what the controller
-    of their gate has to be given first.
+    is only offered for pods of several templates if it means the same in all of them. `profile` is one for all pods
+    instead of their own; `needs` are what the controller of their gate has to be given first.
     """
     judged = Counter(result.cycle for result in results)
     pods = [result.pod for result in results]
@@ -69,7 +69,7 @@ def suggest_for_all(
         for suggestion in suggest(first):
             words = tuple(change.text for change in suggestion.changes)
             if words not in found and (len(judged) == 1 or all(map(_suits_any_template, suggestion.changes))):
-                found[words] = _for_all(suggestion, pods, first, scheduler)
+                found[words] = _for_all(suggestion, pods, first, scheduler, profile)
         if any(each.places_all for each in found.values()):
             break
     helpful = [
@@ -82,10 +82,13 @@ def _suits_any_template(change: Change) -> bool:
     return change.pod is None or change.kind in {Kind.WAIT, Kind.UNGATE, Kind.TOLERATE, Kind.TOLERATE_RESERVED}
 
 
-def _for_all(suggestion: Suggestion, pods: Sequence[Pod], first: ScheduleResult, scheduler: Scheduler) -> ForAll:
+def _for_all(
+    suggestion: Suggestion, pods: Sequence[Pod], first: ScheduleResult, scheduler: Scheduler, profile: str | None
+) -> ForAll:
+    choices = Choices(profile=profile, requeue_victims=suggestion.promise is Promise.PREEMPTS)
+
     def placed_over(nodes: Snapshot) -> Mapping[str, int]:
-        preempting = suggestion.promise is Promise.PREEMPTS
-        return _placed([_changed(pod, suggestion.changes) for pod in pods], nodes, scheduler, preempting=preempting)
+        return _placed([_changed(pod, suggestion.changes) for pod in pods], nodes, scheduler, choices)
 
     base = Trial.of(first)
     copied = next((each.node_name for each in suggestion.changes if each.adds and each.kind is Kind.ADD_NODE), None)
@@ -122,9 +125,9 @@ def _changed(pod: Pod, changes: Sequence[Change]) -> Pod:
     return pod
 
 
-def _placed(pods: Sequence[Pod], nodes: Snapshot, scheduler: Scheduler, *, preempting: bool) -> Mapping[str, int]:
+def _placed(pods: Sequence[Pod], nodes: Snapshot, scheduler: Scheduler, choices: Choices) -> Mapping[str, int]:
     """Return how many of the pods land on each node, one after the other in the queue's order."""
-    simulation = Simulation(scheduler, Choices(requeue_victims=preempting))
+    simulation = Simulation(scheduler, choices)
     simulation.nodes = nodes
     simulation.enqueue(QueuedPod(pod=pod, owner=owner_of(pod)) for pod in pods)
     simulation.run()

@@ -11,7 +11,7 @@ import pytest
 import kubectl_sched as ks
 from kubectl_sched.api.apps import DaemonSet
 from kubectl_sched.api.core import Event
-from kubectl_sched.queries.explain import Question
+from kubectl_sched.queries.explain import Question, explain
 from kubectl_sched.queries.triage import Group, Triage, triage
 from kubectl_sched.render.triage.group_sentences import summary
 from kubectl_sched.render.triage.triage_data import triage_data
@@ -263,3 +263,31 @@ def test_a_pod_that_lands_elsewhere_is_not_warned_of_a_refusing_node() -> None:
     assert not any(
         "refused" in warning for group in found.groups for each in group.explanations for warning in each.warnings
     )
+
+
+@pytest.mark.parametrize(("profile", "said"), [(None, "2 more nodes like w1 place all"), ("roomy", "all fit now")])
+def test_pods_are_placed_together_under_the_profile_that_is_named(
+    profile: str | None, said: str, tmp_path: Path
+) -> None:
+    config = tmp_path / "config.yaml"
+    config.write_text(
+        "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles: "
+        "[{schedulerName: default-scheduler}, {schedulerName: roomy, plugins: {filter: {disabled: "
+        "[{name: NodeResourcesFit}]}}}]\n"
+    )
+    full = [node("w1"), pod("full", on="w1", **requests(cpu="8"))]
+    waiting = [owned(f"a-{index}", "a", **requests(cpu="8")) for index in range(2)]
+    dump = Dump(objects=(*full, *waiting), present=frozenset({"Node", "Pod"}))
+    question = Question(
+        selection=Selection(targets=(), namespace=None, pending=True),
+        replay=Replay(kube_version="1.36", config=str(config)),
+        profile=profile,
+    )
+    (group,) = triage(question, dump).groups
+    assert said in summary(group)
+    together = explain(question, dump)[0].together
+    assert together is not None
+    assert together.placed == (0 if profile is None else 2)
+    if profile is not None:
+        assert group.together is not None
+        assert group.together.placed == 2
