@@ -101,14 +101,14 @@ def _run_group(targets: tuple[str, ...], namespace: str, order: Order, output: s
     answer = _until_interrupted(lambda: bind_podgroup(order, tools, look), tools.stop)
     if output in {"json", "yaml"}:
         write_data(group_as_data(answer, order.dry_run, podgroup_data(answer.result)), output)
-    elif output == "name" and answer.exit_code == 0:
-        write_names(f"pod/{each.pod.name} node/{each.node_name}" for each in answer.result.members if each.node_name)
     else:
         new = [each for each in answer.warnings if output == "name" or each not in answer.plan.notes]
         write_error("".join(f"warning: {safe(warning)}\n" for warning in new))
     if answer.exit_code != 0:
         lines = (*(f"left: {left}" for left in answer.left), f"error: {answer.message}")
         write_error("".join(f"{safe(line)}\n" for line in lines))
+    elif output == "name":
+        write_names(f"pod/{each.pod.name} node/{each.node_name}" for each in answer.result.members if each.node_name)
     elif output in {"table", "wide"}:
         write_text(f"{safe(answer.message)}\n")
     return answer.exit_code

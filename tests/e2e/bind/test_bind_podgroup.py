@@ -91,6 +91,9 @@ def test_a_gang_is_bound_as_a_whole_with_its_condition_and_events(api: Api, prog
     unasked = program.run("whole", "--feature-gates", GATES)
     assert (planned.returncode, checked.returncode, unasked.returncode) == (0, 0, 2)
     assert "would bind 3 pods of podgroup default/whole to " in planned.stdout
+    named = program.run("whole", "--feature-gates", GATES, "--dry-run=client", "-o", "name")
+    assert [line.partition(" ")[0] for line in named.stdout.splitlines()] == [f"pod/{name}" for name in names]
+    assert named.stderr.startswith("warning: default profile assumed: ")
     assert versions(api) == before
     answer = program.bind("whole", "--feature-gates", GATES)
     assert answer["outcome"] == "Bound"
