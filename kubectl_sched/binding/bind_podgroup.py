@@ -85,11 +85,13 @@ class _OfGroup:
             return self._bind(situation, plan)
 
     def _does_not_fit(self, situation: GroupSituation, plan: BindingPlan) -> GroupAnswer:
-        may_report = self._order.yes or (self._tools.can_ask and plan.writes and self._tools.ask(plan))
-        if self._order.dry_run == "none" and may_report:
+        if self._order.dry_run == "none" and self._may_report(plan):
             with self._tools.uninterrupted():
                 self._report(situation)
         return self._ended("Unschedulable", 1, f"podgroup {podgroup_headline(situation.result)}", situation, plan)
+
+    def _may_report(self, plan: BindingPlan) -> bool:
+        return self._order.yes or (self._tools.can_ask and bool(plan.writes) and self._tools.ask(plan))
 
     def _bind(self, situation: GroupSituation, plan: BindingPlan) -> GroupAnswer | None:
         members = self._as_they_are_now(situation)
