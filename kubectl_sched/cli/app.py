@@ -37,7 +37,7 @@ def app(arguments: Sequence[str], prog_name: str = "kubectl sched", **settings: 
     if name not in COMMANDS:
         raise SchedError(_unknown(name, prog_name))
     try:
-        settings = {**settings, "standalone_mode": False, "default_map": _defaults(name, rest)}
+        settings = {**settings, "standalone_mode": False, "default_map": _defaults(name)}
         return command(name).main(rest, f"{prog_name} {name}", **settings)
     except UsageError as error:
         raise _in_one_sentence(error) from None
@@ -66,11 +66,11 @@ def with_command(arguments: Sequence[str], prog_name: str = "kubectl sched") -> 
     return [TRIAGE, *arguments]
 
 
-def _defaults(name: str, rest: Sequence[str]) -> dict[str, str]:
+def _defaults(name: str) -> dict[str, str]:
     """Return the user's defaults that the command takes: no format for what shows a screen or has few formats."""
     told = user_defaults()
     has_screen = name == TRIAGE and sys.stdin.isatty() and can_draw(sys.stdout)
-    if has_screen or name not in _FORMATTED or {"-i", "--interactive"} & set(rest):
+    if has_screen or name not in _FORMATTED:
         told.pop("output", None)
     return told
 

@@ -94,11 +94,14 @@ def explain(
     connection: ConnectionOptions,
 ) -> None:
     """Explain why pods land where they do, or why they do not fit; `explain message TEXT`: what a message means."""
-    if targets and targets[0] == "message" and len(targets) > 1:
+    message = targets[1:] if targets and targets[0] == "message" else ()
+    is_set = getattr(invocation.get_parameter_source("output"), "name", "") == "DEFAULT_MAP"
+    if is_set and (message or interactive):  # the user's default is for what prints in every format
+        display = replace(display, output=options.PageOutput.table)
+    if message:
         from kubectl_sched.cli.message import explain_message
 
-        is_set = getattr(invocation.get_parameter_source("output"), "name", "") == "DEFAULT_MAP"
-        explain_message(targets[1:], options.ColoredOutput(color=display.color) if is_set else display)
+        explain_message(message, display)
         return
     if is_about_groups(targets or ()):
         given = {

@@ -63,6 +63,14 @@ def test_a_message_is_told_as_it_is_without_a_default_format(tmp_path: Path, fla
     assert (asked.returncode, asked.stderr[:29]) == (2, "error: there is no -o wide of")
 
 
+@pytest.mark.parametrize("flag", ["-i", "-Ai", "--interactive=true"])
+def test_a_screen_is_shown_whatever_the_default_format(tmp_path: Path, flag: str) -> None:
+    ended = run(tmp_path, "explain", flag, "--from", "fixtures/demo", KUBECTL_SCHED_OUTPUT="json")
+    assert ended.stderr.startswith("error: --interactive needs a terminal")
+    asked = run(tmp_path, "explain", flag, "--from", "fixtures/demo", "-o", "json")
+    assert asked.stderr.startswith("error: --interactive shows a screen and -o prints")
+
+
 def test_no_variable_says_where_state_comes_from(tmp_path: Path) -> None:
     ended = run(tmp_path, "explain", "web-0", KUBECTL_SCHED_FROM="fixtures/demo", KUBECONFIG="/nonexistent")
     assert ended.returncode != 0
