@@ -87,12 +87,15 @@ class Cluster:
         Raises SchedError if there is no such pod, node, profile or version.
         """
         from kubectl_sched.queries.explain import Question
+        from kubectl_sched.render.explain_output import check_is_node
         from kubectl_sched.sources.discovery.replay_setup import Replay
         from kubectl_sched.sources.pod_selection import Selection
 
         namespace, _, name = pod.rpartition("/")
         selection = Selection(targets=(f"pod/{name}",), namespace=namespace or self.namespace)
         answer = self._explained(Question(selection=selection, replay=Replay(**replay), profile=profile, node=node))
+        if node is not None:
+            check_is_node(node, answer.explanations[0].result.nodes)
         return Explanation(answer, node)
 
     def explain_pending(

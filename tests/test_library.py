@@ -67,6 +67,11 @@ def test_wrong_usage_is_a_sentence(wrong: dict[str, object]) -> None:
         ks.read("fixtures/demo").whatif("fixtures/what-if/plain.yaml", **wrong)  # type: ignore[arg-type]
 
 
+def test_a_node_that_there_is_not_is_a_sentence() -> None:
+    with pytest.raises(ks.SchedError, match="there is no node gpu-22; near it: gpu-2"):
+        ks.read("fixtures/demo").explain("web-0", node="gpu-22")
+
+
 def test_nothing_else_is_offered() -> None:
     with pytest.raises(AttributeError):
         ks.nothing  # noqa: B018
