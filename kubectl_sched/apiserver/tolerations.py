@@ -40,4 +40,4 @@ def _covers(wide: Toleration, narrow: Toleration) -> bool:
             return False
     if wide.operator == "Exists":
         return True
-    return narrow.operator == "Equal" and narrow.value == wide.value
+    return wide.operator in {"", "Equal"} and narrow.operator == "Equal" and narrow.value == wide.value
