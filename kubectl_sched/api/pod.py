@@ -101,10 +101,11 @@ class ReportedResources(Part, frozen=True):
 
 
 class ContainerStatus(Part, frozen=True):
-    """Read for what an in-place resize has actually reached."""
+    """Read for what an in-place resize has actually reached, and for which pod a controller deletes first."""
 
     name: str = ""
     ready: bool = False
+    restart_count: Int32 = 0
     image: str = ""
     allocated_resources: ResourceList | None = None
     resources: ReportedResources | None = None

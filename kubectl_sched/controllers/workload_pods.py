@@ -17,6 +17,7 @@ from kubectl_sched.api.apps import CronJob, DaemonSet, Deployment, Job, ReplicaS
 from kubectl_sched.api.meta import LabelSelector, ObjectMeta, OwnerReference
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.api.pod_volumes import PersistentVolumeClaimVolumeSource, Volume
+from kubectl_sched.controllers.active_pods import COMPLETION_INDEX
 from kubectl_sched.controllers.controller_reference import controller_reference
 from kubectl_sched.controllers.daemon_set import daemon_pods
 from kubectl_sched.errors import SchedError
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from kubectl_sched.api.meta import KubernetesObject, Labels
     from kubectl_sched.api.pod_volumes import PersistentVolumeClaimTemplate
 
-COMPLETION_INDEX = "batch.kubernetes.io/job-completion-index"
 TEMPLATE_HASH = "pod-template-hash"
 _HASH_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 _APPS, _BATCH, _CORE = "apps/v1", "batch/v1", "v1"

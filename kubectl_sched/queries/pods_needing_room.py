@@ -69,7 +69,7 @@ def targets(
     )
     cluster = Cluster.of(dump.objects, admission.admitted)
     making = Making(admission, cluster.others, charges=True)
-    placed = PlacedWorkloads(Sizing(replicas=replicas), admission, cluster, making, server_checks=False)
+    placed = PlacedWorkloads(Sizing(replicas=replicas), admission, cluster, making, now=dump.at, server_checks=False)
     workload = placed.workload(existing_item(target, dump.objects, namespace), from_manifest=False)
     return workload.pods, making.made, [*workload.notes, *making.notes]
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from datetime import UTC, datetime
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from msgspec import structs
@@ -113,15 +111,11 @@ class Triaging:
         self.schedulers = ClusterSchedulers(dump, question.replay, question.profile)
         self.schedulers.check_profile()
         self._dump = dump
+        self.at = dump.at
         self._explainer = PodExplainer(question, dump, self.schedulers, suggesting=False)
         self.pods = select(dump.objects, question.selection, dump.skipped)
         self._groups: dict[Cause, list[Explanation]] = {}
         self._unreadable: list[str] = []
-
-    @cached_property
-    def at(self) -> str | None:
-        """The moment that the state is of (RFC 3339), from which ages are counted; None if nothing tells it."""
-        return datetime.now(UTC).isoformat(timespec="seconds") if self._dump.is_live else self._dump.taken_at
 
     @property
     def refusals(self) -> tuple[Refusals, ...]:

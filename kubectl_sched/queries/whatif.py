@@ -161,6 +161,7 @@ class _Stages:
         configuration = configuration_of(question.choices.profile or DEFAULT_SCHEDULER_NAME)
         self._question = question
         self._dry_run = dry_run
+        self._now = dump.at
         self._objects = applied(dump.objects, manifests.others)
         self._notes = manifests.notes
         self.misspelt = manifests.misspelt
@@ -277,7 +278,8 @@ class _Stages:
         if self._question.edits:
             stay = {pod.key for pod in (*cluster.pods, *cluster.evicted)}
             making.let_go(item for item in self._objects if isinstance(item, Pod) and item.key not in stay)
-        placed = PlacedWorkloads(sizing, self._admission, cluster, making, server_checks=self._dry_run is not None)
+        asks = self._dry_run is not None
+        placed = PlacedWorkloads(sizing, self._admission, cluster, making, now=self._now, server_checks=asks)
         workloads = [placed.workload(item, from_manifest=manifest) for item, manifest in self._items]
         if sizing.fill and not workloads:
             raise SchedError("--replicas max says how many pods, but of which? Name a manifest or a workload")
@@ -343,7 +345,7 @@ class _Stages:
 
                 source = workload.replicas.source
                 owner = workload.replicas.owner or source.key
-                plan = plan_of(source, owner, workload.pods, workload.old, self._admission.enabled)
+                plan = plan_of(source, owner, workload.pods, workload.old, self._admission.enabled, self._now)
                 yield roll_out(simulation, plan, report)
 
 

@@ -66,7 +66,7 @@ def decisive_fields(pod: Pod) -> Pod:
 
 
 def _resources_alone(status: ContainerStatus) -> ContainerStatus:
-    return structs.replace(status, ready=False, image="", state=ContainerStates())
+    return structs.replace(status, ready=False, restart_count=0, image="", state=ContainerStates())
 
 
 class Judged(NamedTuple):

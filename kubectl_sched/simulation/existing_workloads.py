@@ -9,8 +9,9 @@ from msgspec.structs import replace
 from kubectl_sched.api.apimachinery.int64 import parse_int64
 from kubectl_sched.api.apps import CronJob, DaemonSet, Deployment, Job, StatefulSet
 from kubectl_sched.api.pod import Pod
+from kubectl_sched.controllers.active_pods import COMPLETION_INDEX, least_wanted, least_wanted_of_job
 from kubectl_sched.controllers.daemon_set import stays_on, target_of, with_daemon_tolerations
-from kubectl_sched.controllers.workload_pods import COMPLETION_INDEX, replicas_of
+from kubectl_sched.controllers.workload_pods import replicas_of
 from kubectl_sched.errors import SchedError
 from kubectl_sched.simulation.queue_simulation import owner_of
 from kubectl_sched.sources.kinds import POD_MAKERS
@@ -107,14 +108,19 @@ def with_partition(item: StatefulSet, stored: StatefulSet, replicas: Replicas) -
 
 
 def plan_of(
-    item: KubernetesObject, owner: str, new: Sequence[Pod], old: Sequence[Pod], enabled: Callable[[str], bool]
+    item: KubernetesObject,
+    owner: str,
+    new: Sequence[Pod],
+    old: Sequence[Pod],
+    enabled: Callable[[str], bool],
+    now: str | None,
 ) -> Plan:
     """Return the pods to replace: OnDelete and a partition leave old pods as they are."""
     from kubectl_sched.simulation.rollout import Plan
 
     strategy = strategy_of(item, len(new), enabled)
     if not strategy.in_place:
-        return Plan(owner=owner, strategy=strategy, old=old, new=new)
+        return Plan(owner=owner, strategy=strategy, old=old, new=new, now=now)
     by_place = {_place(item, pod): pod for pod in old}
     replaces = {pod.key: by_place[place] for pod in new if (place := _place(item, pod)) in by_place}
     kept = _kept(item, strategy, new)
@@ -151,9 +157,13 @@ def missing_of(item: KubernetesObject, wanted: Sequence[Pod], present: Sequence[
 
 
 def surplus_of(
-    item: KubernetesObject, wanted: Sequence[Pod], present: Sequence[Pod], nodes: Iterable[Node]
+    item: KubernetesObject,
+    wanted: Sequence[Pod],
+    present: Sequence[Pod],
+    now: str | None,
+    nodes: Iterable[Node],
 ) -> list[Pod]:
-    """The present pods that go: on places that are no longer wanted, or those wanted least of too many.
+    """The present pods that go: on places that are no longer wanted, or those wanted least of too many at `now`.
 
     A DaemonSet keeps a pod on one of the `nodes`, even if it would make none there, unless a NoExecute taint ends it.
     """
@@ -163,11 +173,10 @@ def surplus_of(
             spec = with_daemon_tolerations(item.spec.template.spec)
             places.update(node.name for node in nodes if stays_on(spec, node))
         return [pod for pod in present if _place(item, pod) not in places]
-    if len(present) <= len(wanted) or (isinstance(item, Job) and _waits_for_its_pods(item)):
-        return []
-    from kubectl_sched.simulation.rollout import least_wanted
-
-    return least_wanted(present, len(present) - len(wanted))
+    number = max(0, len(present) - len(wanted))
+    if isinstance(item, Job):
+        return [] if _waits_for_its_pods(item) else least_wanted_of_job(item, present, number)
+    return least_wanted(present, number, now)
 
 
 def _waits_for_its_pods(job: Job) -> bool:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from msgspec import field
 from msgspec.structs import replace
 
-from kubectl_sched.api.apimachinery.int64 import parse_int64
 from kubectl_sched.api.component_helpers.node_affinity import RequiredNodeAffinity
 from kubectl_sched.api.core import HOSTNAME, ZONE
+from kubectl_sched.controllers.active_pods import least_wanted
 from kubectl_sched.record import Record
 from kubectl_sched.simulation.placements import QueuedPod
 
@@ -67,6 +67,8 @@ class Plan(Record, frozen=True, kw_only=True):
     old: Sequence[Pod]
     new: Sequence[Pod]
     replaces: Mapping[str, Pod] = field(default_factory=dict)
+    now: str | None = None
+    """The time that the cluster is of, from which ages are counted; None if nothing tells it."""
 
 
 class RolledOut(Record, frozen=True, kw_only=True):
@@ -98,25 +100,6 @@ def roll_out(simulation: Simulation, plan: Plan, report: Report | None) -> Rolle
     after = [pod.spec.node_name for pod in done.remaining]
     after += [each.node for each in done.placements if each.node is not None]
     return replace(done, skew=tuple(skews(plan.new[0], simulation.nodes, before, after)))
-
-
-def least_wanted(pods: Sequence[Pod], number: int, other_nodes: Iterable[str | None] = ()) -> list[Pod]:
-    """Return the first `number` pods to go, in the order of the ReplicaSet controller (ActivePodsWithRanks).
-
-    First go pods without a node, then those that do not run, are not ready, have the lowest deletion cost, share their
-    node with most pods of their Deployment, or are youngest. `other_nodes` has the node of each other pod of the
-    Deployment. All pods are put in order at once: one that goes still counts for the others (getPodsToDelete).
-    """
-    on_node = Counter((*(pod.spec.node_name for pod in pods), *other_nodes))
-
-    def rank(pod: Pod) -> tuple[bool, bool, bool, int, int, str]:
-        node, ready = pod.spec.node_name, pod.condition("Ready")
-        is_unready = ready is None or ready.status != "True"
-        cost = parse_int64(pod.metadata.annotations.deletion_cost or "") or 0
-        age = pod.metadata.creation_timestamp or ""
-        return not node, pod.status.phase != "Running", is_unready, -cost, on_node[node], age
-
-    return sorted(pods, key=rank, reverse=True)[:number]
 
 
 class _Rollout:
@@ -189,7 +172,8 @@ class _ByCount(_Rollout):
         """Take away as many old pods as may be missing; how many."""
         least = len(self._new) - self._plan.strategy.max_unavailable
         removable = min(len(self._old), len(self._old) + self._available_new - least)
-        removed = least_wanted(self._old, max(0, removable), (each.node for each in self._placed.values()))
+        beside = (each.node for each in self._placed.values())
+        removed = least_wanted(self._old, max(0, removable), self._plan.now, beside)
         for pod in removed:
             self._old.remove(pod)
             self._simulation.remove(pod)

@@ -53,13 +53,21 @@ class PlacedWorkloads:
     """Makes the pods of one workload after the other, in a cluster that loses what goes for them."""
 
     def __init__(
-        self, sizing: Sizing, admission: Admission, cluster: Cluster, making: Making, *, server_checks: bool
+        self,
+        sizing: Sizing,
+        admission: Admission,
+        cluster: Cluster,
+        making: Making,
+        *,
+        now: str | None,
+        server_checks: bool,
     ) -> None:
-        """With `server_checks` the server has judged what a manifest changes."""
+        """`now` is the cluster's time; with `server_checks` the server has judged what manifests change."""
         self._sizing = sizing
         self._admission = admission
         self._cluster = cluster
         self._making = making
+        self._now = now
         self._server_checks = server_checks
 
     def workload(self, item: KubernetesObject, *, from_manifest: bool) -> Workload:
@@ -115,7 +123,7 @@ class PlacedWorkloads:
         notes: tuple[str, ...] = ()
         wanted = [replicas.pod(index) for index in range(count)]
         if not self._sizing.fill:
-            surplus = surplus_of(replicas.source, wanted, present, self._cluster.nodes.values())
+            surplus = surplus_of(replicas.source, wanted, present, self._now, self._cluster.nodes.values())
             notes = self._go_first(replicas, surplus)
             self._making.let_go(surplus)
             present = [pod for pod in present if pod not in surplus]
@@ -138,7 +146,7 @@ class PlacedWorkloads:
         workload = self._making.workload(replicas, range(count))
         if isinstance(item, StatefulSet | DaemonSet):
             stays = item.spec.update_strategy.type == "OnDelete"
-            surplus = surplus_of(item, workload.pods, old, self._cluster.nodes.values() if stays else ())
+            surplus = surplus_of(item, workload.pods, old, self._now, self._cluster.nodes.values() if stays else ())
             workload.notes = self._go_first(replicas, surplus)
             old = [pod for pod in old if pod not in surplus]
         workload.old = old

@@ -380,6 +380,44 @@ def test_pods_that_are_too_many_go_in_the_order_of_the_replica_set_controller(
     assert answer.warnings[0].endswith(f"first: {gone}")
 
 
+def ready_since(time: str, uid: str = "o", restarts: int = 0) -> Json:
+    ready = {"type": "Ready", "status": "True", "lastTransitionTime": f"2026-06-01T{time}:00Z"}
+    status = {**READY, "conditions": [ready], "containerStatuses": [{"name": "main", "restartCount": restarts}]}
+    return {"uid": uid, "status": status}
+
+
+@pytest.mark.parametrize(
+    ("kind", "of_pod", "gone"),
+    [
+        ("ReplicaSet", (ready_since("08:00"), ready_since("11:00"), ready_since("09:00")), "web-1"),
+        ("ReplicaSet", (ready_since("08:01", "a"), ready_since("08:02", "b"), ready_since("08:03", "c")), "web-0"),
+        ("ReplicaSet", (ready_since("08:00"), ready_since("08:00", restarts=2), ready_since("08:00")), "web-1"),
+        ("Job", (ready_since("08:01", "a"), ready_since("08:02", "b"), ready_since("08:03", "c")), "web-2"),
+        ("Job", (ready_since("08:00"), {**ready_since("08:00"), COST: "-1"}, ready_since("09:00")), "web-2"),
+        ("Job", (ready_since("08:00"), ready_since("11:00"), {"status": {"phase": "Unknown"}}), "web-2"),
+    ],
+)
+def test_pods_alike_go_by_how_long_they_are_ready(ask: Ask, kind: str, of_pod: tuple[Json, ...], gone: str) -> None:
+    """ReplicaSets compare ages by powers of two and then uids; Jobs know no deletion cost and no pods beside."""
+    there = [workload(kind, 3) if kind == "ReplicaSet" else job(parallelism=3)]
+    there[0]["metadata"]["creationTimestamp"] = "2026-06-01T12:00:00Z"
+    for number, each in enumerate(of_pod):
+        there.append(pod(f"web-{number}", ("w1", "w1", "w2")[number], kind))
+        annotations = {COST: each[COST]} if COST in each else {}
+        there[-1]["metadata"] |= {"uid": each.get("uid", "o"), "annotations": annotations}
+        there[-1]["status"] = each["status"]
+    answer = ask(there, target=f"{kind.lower()}/web", replicas=2)
+    assert answer.warnings[0].endswith(f"first: {gone}")
+
+
+def test_pods_of_an_indexed_job_go_that_are_out_of_range_or_there_twice(ask: Ask) -> None:
+    index = "batch.kubernetes.io/job-completion-index"
+    there = [job(parallelism=2, completions=2, completionMode="Indexed")]
+    there += [pod(f"web-{at}-{name}", "w1", "Job", **{index: at}) for at, name in ("0x", "0y", "1x", "2x")]
+    answer = ask(there, target="job/web")
+    assert answer.warnings[0].endswith("first: web-0-x, web-2-x")
+
+
 def test_old_pods_that_share_a_node_with_new_ones_go_first(ask: Ask) -> None:
     there = deployed("w2", "w1")
     rolling = {"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from kubectl_sched.errors import SchedError
@@ -83,6 +82,6 @@ def _together(
         cluster_autoscaler=groups,
         starting=starting_nodes(dump.objects),
         leaving=leaving_nodes(dump.objects),
-        now=datetime.now(UTC).isoformat(timespec="seconds") if dump.is_live else dump.taken_at,
+        now=dump.at,
         in_full=in_full,
     )

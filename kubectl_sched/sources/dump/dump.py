@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -86,6 +87,11 @@ class Dump(Record, frozen=True, kw_only=True, dict=True):
         ]
         written = [time for item in self.others for time in _written(item)]
         return max([max(times, default="") for times in (made, of_pods, written)]) or None
+
+    @property
+    def at(self) -> str | None:
+        """The moment that the state is of (RFC 3339), from which ages are counted; None if nothing tells it."""
+        return datetime.now(UTC).isoformat(timespec="seconds") if self.is_live else self.taken_at
 
 
 def _written(item: KubernetesObject) -> Iterator[str]:
