@@ -147,6 +147,13 @@ class Cluster:
         self.evicted += again.values()
         self._leave(gone, lambda pod: again.get(pod.key))
 
+    def take_evicted(self, choose: Callable[[Sequence[Pod]], Sequence[Pod]]) -> Sequence[Pod]:
+        """Return those evicted pods that are chosen; the rest stay."""
+        taken = choose(self.evicted)
+        keys = {pod.key for pod in taken}
+        self.evicted = [pod for pod in self.evicted if pod.key not in keys]
+        return taken
+
     def _leave(self, gone: Sequence[Pod], again: Callable[[Pod], Pod | None]) -> None:
         changes: Changes = {}
         if any(map(_has_claims, gone)):

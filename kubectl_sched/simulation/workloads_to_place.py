@@ -94,6 +94,7 @@ class PlacedWorkloads:
 
     def _placed(self, item: KubernetesObject, stored: KubernetesObject | None, *, only_scales: bool) -> Workload:
         present = [pod for pod in pods_of(item, self._cluster.pods) if not pod.has_ended]
+        present += self._cluster.take_evicted(lambda pods: pods_of(item, pods))
         if not self._sizing.replace:
             present = [pod for pod in present if not is_replaced(pod)]
         replica_set = None

@@ -230,6 +230,25 @@ def test_pods_of_a_set_come_back_in_order(ask: Ask) -> None:
     assert told in answer.warnings
 
 
+@pytest.mark.parametrize(
+    ("manifest", "sizing", "made"),
+    [
+        ((), {}, ["web-1-1", "web-1-2"]),
+        ((), {"replicas": 4}, ["web-1-1", "web-1-2", "web-0"]),
+        ((), {"replicas": 2}, ["web-1-2"]),
+        ((), {"replace": True}, ["web-0", "web-1", "web-2"]),
+        ((workload("Deployment", 3, "a"),), {}, ["web-1-1", "web-1-2"]),
+        ((workload("Deployment", 3, "b"),), {}, ["web-0", "web-1", "web-2"]),
+    ],
+)
+def test_pods_that_come_back_count_for_their_workload(
+    ask: Ask, manifest: tuple[Json, ...], sizing: Json, made: list[str]
+) -> None:
+    target = {} if manifest else {"target": "deployment/web"}
+    drain = Edit("--drain", "w2")
+    assert names(ask(deployed("w1", "w2", "w2"), *manifest, edits=(drain,), **target, **sizing)) == made
+
+
 @pytest.mark.parametrize(("changed", "field"), [
     ({"podManagementPolicy": "Parallel"}, "spec"),
     ({"volumeClaimTemplates": [{"metadata": {"name": "d"}, "spec": {"accessModes": ["ReadWriteOnce"]}}]}, "spec"),
