@@ -112,12 +112,13 @@ class ReplicationController(KubernetesObject, frozen=True, tag_field="kind", tag
 
 
 class JobSpec(Part, frozen=True):
-    """The number of pods that run at once, and the number that must succeed."""
+    """The number of pods that run at once, the number that must succeed, and when another takes a pod's place."""
 
     parallelism: Int32 | None = None
     completions: Int32 | None = None
     completion_mode: str | None = None
     suspend: bool | None = None
+    pod_replacement_policy: str | None = None
     scheduling: PodGroupSpec | None = None
     template: PodTemplateSpec = PodTemplateSpec()
 
@@ -134,6 +135,11 @@ class Job(KubernetesObject, frozen=True, tag_field="kind", tag="Job"):
 
     spec: JobSpec = JobSpec()
     status: JobStatus = JobStatus()
+
+    @property
+    def waits_for_the_end(self) -> bool:
+        """Report whether a pod that terminates still counts until it has failed (onlyReplaceFailedPods)."""
+        return self.spec.pod_replacement_policy == "Failed"
 
     @property
     def is_over(self) -> bool:

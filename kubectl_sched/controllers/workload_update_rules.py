@@ -86,10 +86,10 @@ def _shown(selector: LabelSelector) -> str:
 def with_stored_count(item: KubernetesObject, stored: KubernetesObject) -> KubernetesObject:
     """Return the item with the stored number of pods if its manifest gives none, as `kubectl apply` keeps that number.
 
-    Manifests of workloads with a HorizontalPodAutoscaler give none.
+    Manifests of workloads with a HorizontalPodAutoscaler give none. A Job's podReplacementPolicy is kept, too.
     """
     spec: Any = getattr(item, "spec", None)
-    for field in ("replicas", "parallelism"):
+    for field in ("replicas", "parallelism", "pod_replacement_policy"):
         count = getattr(getattr(stored, "spec", None), field, None)
         if count is not None and getattr(spec, field, count) is None:
             spec = structs.replace(spec, **{field: count})

@@ -11,7 +11,7 @@ from kubectl_sched.api.storage import PersistentVolume, PersistentVolumeClaim
 from kubectl_sched.apiserver.what_if_size_limits import few
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.api.pod import Pod
@@ -22,16 +22,21 @@ REPLACED_AT_ONCE: Final = frozenset({"ReplicaSet", "ReplicationController", "Job
 """Controllers that make the next pod while the last is still terminating; a StatefulSet waits for its end."""
 
 
-def comes_back(pod: Pod) -> bool:
+def comes_back(pod: Pod, patient_jobs: Collection[str]) -> bool:
     """Report whether a controller makes another in its place, on whatever node."""
     has_owner = pod.metadata.controller is not None and not pod.is_static and not pod.is_daemon
-    return has_owner and not is_replaced(pod)
+    return has_owner and not is_replaced(pod, patient_jobs)
 
 
-def is_replaced(pod: Pod) -> bool:
-    """Report whether the pod is terminating and its controller counts it no more."""
+def is_replaced(pod: Pod, patient_jobs: Collection[str]) -> bool:
+    """Report whether the pod is terminating and its controller counts it no more.
+
+    `patient_jobs` are the keys of Jobs that wait until it has failed.
+    """
     owner = pod.metadata.controller
-    return pod.metadata.deletion_timestamp is not None and owner is not None and owner.kind in REPLACED_AT_ONCE
+    if pod.metadata.deletion_timestamp is None or owner is None or owner.kind not in REPLACED_AT_ONCE:
+        return False
+    return owner.kind != "Job" or f"{pod.namespace}/{owner.name}" not in patient_jobs
 
 
 def drain_notes(node: str, pods: Sequence[Pod], objects: Iterable[KubernetesObject]) -> Iterator[str]:

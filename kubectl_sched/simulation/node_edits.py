@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
+from functools import cached_property
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,6 +12,7 @@ from msgspec import structs
 
 from kubectl_sched.api.apimachinery.quantity import InvalidQuantity, parse_quantity
 from kubectl_sched.api.apimachinery.validation import label_key_errors, label_value_errors
+from kubectl_sched.api.apps import Job
 from kubectl_sched.api.component_helpers.taints import (
     EFFECTS,
     NO_EXECUTE,
@@ -86,6 +88,11 @@ class Cluster:
         """All objects; evicted pods are not among them."""
         return (*self.nodes.values(), *self.pods, *self.others)
 
+    @cached_property
+    def patient_jobs(self) -> frozenset[str]:
+        """The keys of the Jobs that wait for the end of a pod that terminates."""
+        return frozenset(item.key for item in self.others if isinstance(item, Job) and item.waits_for_the_end)
+
     def apply(self, edits: Iterable[Edit]) -> tuple[str, ...]:
         """Make the edits in their order and return what they cost, in sentences.
 
@@ -143,7 +150,7 @@ class Cluster:
         from kubectl_sched.simulation.drain import comes_back
 
         gone = [pod for pod in self.pods if leaving(pod)]
-        again = {pod.key: recreated(pod) for pod in gone if comes_back(pod) and not pod.has_ended}
+        again = {pod.key: recreated(pod) for pod in gone if comes_back(pod, self.patient_jobs) and not pod.has_ended}
         self.evicted += again.values()
         self._leave(gone, lambda pod: again.get(pod.key))
 
@@ -302,7 +309,8 @@ def _evict_from(cluster: Cluster, node: str, taint: Taint) -> Iterator[str]:
         return pod.spec.node_name == node and not pod.is_static and not pod.has_ended and not seconds(pod)
 
     leaving = [pod for pod in cluster.on(node) if leaves(pod)]
-    gone = [pod for pod in leaving if not comes_back(pod) and not is_replaced(pod)]
+    patient = cluster.patient_jobs
+    gone = [pod for pod in leaving if not comes_back(pod, patient) and not is_replaced(pod, patient)]
     if gone:
         are = "1 pod is evicted and does" if len(gone) == 1 else f"{len(gone)} pods are evicted and do"
         yield f"tainting {node}: {are} not come back: {_named(gone)}"

@@ -95,8 +95,12 @@ class PlacedWorkloads:
     def _placed(self, item: KubernetesObject, stored: KubernetesObject | None, *, only_scales: bool) -> Workload:
         present = [pod for pod in pods_of(item, self._cluster.pods) if not pod.has_ended]
         present += self._cluster.take_evicted(lambda pods: pods_of(item, pods))
+        terminating: list[Pod] = []
         if not self._sizing.replace:
-            present = [pod for pod in present if not is_replaced(pod)]
+            terminating = [pod for pod in present if is_replaced(pod, ())]
+            present = [pod for pod in present if not is_replaced(pod, ())]
+        if not (isinstance(item, Job) and item.waits_for_the_end):
+            terminating = []
         replica_set = None
         if only_scales and isinstance(item, Deployment):
             from kubectl_sched.controllers.workload_update_rules import running_replica_set
@@ -109,15 +113,18 @@ class PlacedWorkloads:
             replicas = with_partition(item, stored, replicas)
         count = self._count(replicas)
         if only_scales:
-            return self._scaled(replicas, present, count)
+            return self._scaled(replicas, present, terminating, count)
         return self._rolled_out(item, replicas, present, count)
 
     @property
     def _makes_copies(self) -> bool:
         return self._sizing.replicas is not None or self._sizing.fill
 
-    def _scaled(self, replicas: Replicas, present: list[Pod], count: int) -> Workload:
-        """The pods that a workload lacks whose template stays: those that wait, and those that are yet to be made."""
+    def _scaled(self, replicas: Replicas, present: list[Pod], terminating: list[Pod], count: int) -> Workload:
+        """The pods that a workload lacks whose template stays: those that wait, and those that are yet to be made.
+
+        None is made yet for those that are `terminating`.
+        """
         if self._sizing.replace:
             self._let_go(present)
             present = []
@@ -129,9 +136,9 @@ class PlacedWorkloads:
             self._making.let_go(surplus)
             present = [pod for pod in present if pod not in surplus]
         waiting = [pod for pod in present if not pod.spec.node_name]
-        missing = {pod.key for pod in missing_of(replicas.source, wanted, present)}
+        missing = {pod.key for pod in missing_of(replicas.source, wanted, [*present, *terminating])}
         free = [index for index, pod in enumerate(wanted) if pod.key in missing]
-        made = free if self._sizing.fill else free[: max(0, count - len(present))]
+        made = free if self._sizing.fill else free[: max(0, count - len(present) - len(terminating))]
         workload = self._making.workload(replicas, made)
         workload.pods = [*waiting, *workload.pods]
         workload.notes = notes

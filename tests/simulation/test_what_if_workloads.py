@@ -244,7 +244,7 @@ def test_pods_of_a_set_come_back_in_order(ask: Ask) -> None:
 def test_pods_that_come_back_count_for_their_workload(
     ask: Ask, manifest: tuple[Json, ...], sizing: Json, made: list[str]
 ) -> None:
-    target = {} if manifest else {"target": "deployment/web"}
+    target: Json = {} if manifest else {"target": "deployment/web"}
     drain = Edit("--drain", "w2")
     assert names(ask(deployed("w1", "w2", "w2"), *manifest, edits=(drain,), **target, **sizing)) == made
 
@@ -316,6 +316,20 @@ def test_a_pod_that_terminates_comes_back_only_where_it_was_waited_for(
 
 def daemons() -> list[Json]:
     return [workload("DaemonSet"), pod("web-a", "w1", "DaemonSet"), pod("web-b", "w2", "DaemonSet")]
+
+
+@pytest.mark.parametrize(("policy", "made"), [(None, ["web-0"]), ("TerminatingOrFailed", ["web-0"]), ("Failed", [])])
+@pytest.mark.parametrize("manifest", [False, True])
+def test_a_job_may_wait_for_the_end_of_a_pod_that_terminates(
+    ask: Ask, policy: str | None, made: list[str], manifest: bool
+) -> None:
+    spec: Json = {"podReplacementPolicy": policy} if policy else {}
+    there = [job(parallelism=3, **spec), *with_one_terminating("Job")[1:]]
+    wanted: Json = {} if manifest else {"target": "job/web"}
+    assert names(ask(there, *([job(parallelism=3)] if manifest else []), **wanted)) == made
+    assert names(ask(there, target="job/web", replicas=1)) == []
+    drained = names(ask(there, edits=(Edit("--drain", "w2"),)))
+    assert drained == (["web-a1", "web-a2"] if policy == "Failed" else ["web-a1"])
 
 
 def test_the_daemon_pods_of_a_new_node_are_of_their_daemon_set(ask: Ask) -> None:

@@ -63,6 +63,7 @@ KEPT = frozenset(
         "capacity_multiplier",
         "compatibility_groups",
         "completion_mode",
+        "pod_replacement_policy",
         "component",
         "config_mirror",
         "config_source",
