@@ -165,7 +165,8 @@ def test_a_daemon_that_is_missing_counts_only_if_it_is_critical_or_forced(tmp_pa
     assert groups(tmp_path, *cluster, daemon_set())["web"]["verdict"] == "Created"
     critical = daemon_set(priorityClassName="system-node-critical")
     assert groups(tmp_path, *cluster, critical)["web"]["verdict"] == "Impossible"
-    assert groups(tmp_path, *cluster, daemon_set(), autoscaler("--force-ds"))["web"]["verdict"] == "Impossible"
+    for flag, verdict in {"": "Impossible", "=1": "Impossible", "=T": "Impossible", "=0": "Created"}.items():
+        assert groups(tmp_path, *cluster, daemon_set(), autoscaler(f"--force-ds{flag}"))["web"]["verdict"] == verdict
 
 
 @pytest.mark.parametrize(

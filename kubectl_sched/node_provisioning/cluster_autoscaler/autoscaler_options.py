@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kubectl_sched.config.features import TRUE
 from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
@@ -74,8 +75,8 @@ def options_of(flags: Mapping[str, tuple[str, ...]]) -> AutoscalerOptions:
         startup_taint_prefixes=(*_STARTUP_PREFIXES, *filter(None, flags.get("startup-taint-prefix", ()))),
         status_taints=frozenset(flags.get("status-taint", ())),
         max_nodes_total=_number(flags, "max-nodes-total", 0),
-        forces_daemon_sets=flags.get("force-ds", ("false",))[-1] == "true",
-        scales_from_unschedulable=flags.get("scale-from-unschedulable", ("false",))[-1] == "true",
+        forces_daemon_sets=flags.get("force-ds", ("",))[-1] in TRUE,
+        scales_from_unschedulable=flags.get("scale-from-unschedulable", ("",))[-1] in TRUE,
     )
 
 
