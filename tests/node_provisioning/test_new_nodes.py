@@ -284,6 +284,7 @@ def test_a_pod_that_names_a_restricted_label_is_ignored_in_karpenters_words(tmp_
     found = answered(tmp_path, pool("general"), pod(affinity=affinity))["karpenter"]
     assert found["verdict"] == "Impossible"
     assert "using label kubernetes.io/hostname is not allowed" in found["error"]
+    assert found["error"].endswith("that does not use a restricted domain: [karpenter.k8s.aws karpenter.sh]")
 
 
 def test_without_a_nodepool_there_is_nothing_to_replay(tmp_path: Path) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_sched.config.features import TRUE
-from kubectl_sched.node_provisioning.karpenter.karpenter_labels import CORE_WELL_KNOWN
+from kubectl_sched.node_provisioning.karpenter.karpenter_labels import CORE_WELL_KNOWN, GROUP
 from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 VERSION: Final = "1.14.1"
 """The release of Karpenter that is replayed."""
@@ -38,14 +38,17 @@ class Options(Record, frozen=True, kw_only=True):
     well_known: frozenset[str] = CORE_WELL_KNOWN
     """The labels that an instance type may have without a NodePool naming them; providers add their own."""
 
+    restricted_domains: frozenset[str] = frozenset({GROUP})
+    """The domains whose other labels no pod may name; providers add their own."""
+
     reservation_label: str = ""
     """The provider's label of a reservation's ID."""
 
     max_instance_types: int = MAX_INSTANCE_TYPES
 
 
-def options_of(flags: Mapping[str, str], well_known: frozenset[str]) -> Options:
-    """Return the options that the flags set."""
+def options_of(flags: Mapping[str, str], well_known: frozenset[str], provider_groups: Iterable[str]) -> Options:
+    """Return the options that the flags set; the groups are those of the NodePools' NodeClasses."""
     gates = feature_gates(flags)
     return Options(
         respects_preferences=flags.get("preference-policy") != "Ignore",
@@ -54,6 +57,7 @@ def options_of(flags: Mapping[str, str], well_known: frozenset[str]) -> Options:
         applies_overlays=gates.get("NodeOverlay", False),
         ignores_devices=flags.get("ignore-dra-requests", "true") in TRUE,
         well_known=well_known,
+        restricted_domains=frozenset({GROUP, *provider_groups} - {""}),
     )
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.meta import OwnerReference
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.api.storage import PersistentVolumeClaim
+    from kubectl_sched.node_provisioning.karpenter.operator_options import Options
     from kubectl_sched.node_provisioning.karpenter.scheduling.volume_topology import Storage
 
 _AVOIDS_KARPENTER: Final = (
@@ -61,16 +62,16 @@ def is_owned_by(pod: Pod, api_version: str, kind: str) -> bool:
     return any(map(matches, pod.metadata.owner_references))
 
 
-def validation_error(pod: Pod, storage: Storage, well_known: frozenset[str]) -> str:
+def validation_error(pod: Pod, storage: Storage, options: Options) -> str:
     """Return why Karpenter ignores a pod, in its words; empty if it does not."""
-    return "; ".join((*_selector_errors(pod, well_known), *_claim_errors(pod, storage)))
+    return "; ".join((*_selector_errors(pod, options), *_claim_errors(pod, storage)))
 
 
-def _selector_errors(pod: Pod, well_known: frozenset[str]) -> Iterator[str]:
+def _selector_errors(pod: Pod, options: Options) -> Iterator[str]:
     if of_key(pod_requirements(pod, strict=False), NODE_POOL).operator == DOES_NOT_EXIST:
         yield _AVOIDS_KARPENTER
     for key, value in sorted((pod.spec.node_selector or {}).items()):
-        yield from requirement_errors(key, IN, (value,), well_known)
+        yield from requirement_errors(key, IN, (value,), options.well_known, options.restricted_domains)
     affinity = pod.spec.affinity.node_affinity if pod.spec.affinity is not None else None
     if affinity is None or affinity.required is None:
         return
@@ -78,7 +79,9 @@ def _selector_errors(pod: Pod, well_known: frozenset[str]) -> Iterator[str]:
         if term.match_fields:
             yield "node selector term with matchFields is not supported"
         for each in term.match_expressions:
-            yield from requirement_errors(each.key, each.operator, each.values, well_known)
+            yield from requirement_errors(
+                each.key, each.operator, each.values, options.well_known, options.restricted_domains
+            )
 
 
 def _claim_errors(pod: Pod, storage: Storage) -> Iterator[str]:

@@ -128,7 +128,7 @@ def provision(
 
     All pods that need nodes are placed, or `only` the one with this namespace/name.
     """
-    needing = demanders(cluster, options.well_known)
+    needing = demanders(cluster, options)
     if only is not None:
         needing = needing._replace(pods=[pod for pod in needing.pods if pod.key == only])
     pools = usable_pools(cluster.of(NodePool))
@@ -202,12 +202,12 @@ def _solved(cluster: Cluster, asked: _Round) -> Outcome:
     return outcome_of(solver, nodes, asked.needing.ignored, options, ties)
 
 
-def demanders(cluster: Cluster, well_known: frozenset[str]) -> Demanders:
+def demanders(cluster: Cluster, options: Options) -> Demanders:
     """The pending pods and those of nodes that go away (GetPendingPods)."""
     pods, ignored = [], {}
     for pod in cluster.of(Pod):
         if is_provisionable(pod):
-            wrong = validation_error(pod, cluster.storage, well_known)
+            wrong = validation_error(pod, cluster.storage, options)
             if wrong:
                 ignored[pod.key] = wrong
             else:

@@ -273,10 +273,11 @@ def setting(
 ) -> tuple[tuple[InstanceType, ...], Options, tuple[str, ...]]:
     """The instance types, Karpenter's options, and what is assumed about both."""
     karpenter = find_karpenter((*cluster.of(Pod), *cluster.of(Deployment)))
+    groups = [pool.spec.template.spec.node_class_ref.group for pool in cluster.of(NodePool)]
     unseen = (*karpenter.assumed, "no instance type is out of stock")
     if instance_types is not None:
         types = instance_types_of_file(*instance_types)
-        return types, options_of(karpenter.flags, CORE_WELL_KNOWN | well_known_labels(types)), unseen
+        return types, options_of(karpenter.flags, CORE_WELL_KNOWN | well_known_labels(types), groups), unseen
     types = observed_instance_types(cluster.state_nodes)
     if any(offering.is_reserved for each in types for offering in each.offerings):
         unseen = (*unseen, "no reservation is used up")
@@ -286,7 +287,7 @@ def setting(
         if types
         else "no instance type is known, as no node of a NodePool shows one; --instance-types FILE names them"
     )
-    return types, options_of(karpenter.flags, CORE_WELL_KNOWN | provider_labels(types)), (*unseen, seen)
+    return types, options_of(karpenter.flags, CORE_WELL_KNOWN | provider_labels(types), groups), (*unseen, seen)
 
 
 def unschedulable(pod: Pod, nominated_node: str = "") -> Pod:

@@ -22,8 +22,17 @@ _NUMERIC: Final = frozenset({"Gt", "Lt", "Gte", "Lte"})
 _OPERATORS: Final = frozenset({IN, NOT_IN, EXISTS, DOES_NOT_EXIST}) | _NUMERIC
 
 
-def requirement_errors(key: str, operator: str, values: tuple[str, ...], well_known: frozenset[str]) -> Iterator[str]:
-    """Return what Karpenter has against a requirement (ValidateRequirement)."""
+def requirement_errors(
+    key: str,
+    operator: str,
+    values: tuple[str, ...],
+    well_known: frozenset[str],
+    domains: frozenset[str] = frozenset({GROUP}),
+) -> Iterator[str]:
+    """Return what Karpenter has against a requirement (ValidateRequirement).
+
+    Of the restricted domains those of a provider are named alone, as not all of its well-known labels are known.
+    """
     key = NORMALIZED.get(key, key)
     if operator not in _OPERATORS:
         yield f"key {key} has an unsupported operator {operator} not in {_shown(_OPERATORS)}"
@@ -31,7 +40,7 @@ def requirement_errors(key: str, operator: str, values: tuple[str, ...], well_kn
         yield (
             f"using label {key} is not allowed as it might interfere with the internal provisioning logic; "
             f"specify a well known label: {_shown(well_known)}, "
-            f"or a custom label that does not use a restricted domain: [{GROUP}]"
+            f"or a custom label that does not use a restricted domain: {_shown(domains)}"
         )
     if key == CAPACITY_TYPE and operator == IN and not CAPACITY_TYPES.intersection(values):
         listed = "[" + " ".join(values) + "]"
