@@ -40,8 +40,6 @@ class Extended(Record, frozen=True, kw_only=True):
     """The rows that passed all extenders, and Node objects that extenders sent in their place."""
 
     rows: Rows
-    statuses: Mapping[str, Status] = field(default_factory=dict)
-    """Statuses from extenders by node name; a node of that name need not be there."""
     sent: Mapping[int, dict[str, Any]] = field(default_factory=dict)
     elsewhere: tuple[Status, ...] = ()
     """The statuses of nodes that the cycle does not look at."""
@@ -70,19 +68,31 @@ def is_interested(extender: Extender, pod: Pod) -> bool:
 
 
 def filter_nodes(
-    client: ExtenderClient, extenders: Sequence[Extender], pod: Pod, nodes: Snapshot, rows: Rows
+    client: ExtenderClient,
+    extenders: Sequence[Extender],
+    pod: Pod,
+    nodes: Snapshot,
+    rows: Rows,
+    statuses: dict[str, Status],
 ) -> Extended:
-    """Ask one extender after the other about the rows that are left. Raises ExtenderError where one may not fail."""
+    """Ask one extender after the other about the rows that are left. Raises ExtenderError where one may not fail.
+
+    What they say against nodes is put into `statuses` by name; a node of that name need not be there.
+    """
     extended = Extended(rows=rows)
     for extender in extenders:
         if not len(extended.rows) or not extender.filter_verb or not is_interested(extender, pod):
             continue
         try:
             answer = client.send(extender, extender.filter_verb, _arguments(client, extender, pod, nodes, extended))
-            extended = _filtered(extender, filter_result(answer), nodes, extended)
+            result = filter_result(answer)
+            extended = _filtered(extender, result, nodes, extended)
         except ExtenderError:
             if not extender.ignorable:
                 raise
+            continue
+        statuses.update((name, unschedulable(message)) for name, message in result.failed.items())
+        statuses.update((name, unresolvable(message)) for name, message in result.failed_for_good.items())
     return extended
 
 
@@ -120,11 +130,7 @@ def _filtered(extender: Extender, answer: FilterResult, nodes: Snapshot, before:
                 raise ExtenderError(f'extender "{extender.address}" answers with a node "{name}" that is not there')
             sent[nodes.row_of[name]] = item
         rows = list(sent)
-    failed = {name: unschedulable(message) for name, message in answer.failed.items()}
-    lost = {name: unresolvable(message) for name, message in answer.failed_for_good.items()}
-    return Extended(
-        rows=np.array(sorted(rows), dtype=np.intp), statuses={**before.statuses, **failed, **lost}, sent=sent
-    )
+    return Extended(rows=np.array(sorted(rows), dtype=np.intp), sent=sent)
 
 
 def scored_snapshot(nodes: Snapshot, extended: Extended) -> Snapshot:

@@ -28,8 +28,6 @@ from kubectl_sched.scheduler.result import Outcome, ScheduleResult
 from kubectl_sched.snapshot import Column
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.framework.handle import Handle
     from kubectl_sched.framework.runtime import Framework
@@ -137,24 +135,24 @@ def _ask_extenders(result: ScheduleResult, handle: Handle, absent: Status) -> Sc
 
     pod, nodes, verdict = result.pod, result.nodes, result.verdict
     assert handle.extender_client is not None and verdict is not None  # noqa: S101, PT018 - set by the callers
-    said: Mapping[str, Status] = {}
+    statuses: dict[str, Status] = {}  # those of an answer stay even if a later extender fails
     if result.nominated_first is not None:
         nominated = np.array([nodes.row_of[result.nominated_first]], dtype=np.intp)
         try:
-            first = filter_nodes(handle.extender_client, handle.extenders, pod, nodes, nominated)
-            said, stays = first.statuses, len(first.rows) > 0
+            first = filter_nodes(handle.extender_client, handle.extenders, pod, nodes, nominated, statuses)
+            stays = len(first.rows) > 0
         except ExtenderError:
             stays = False
         result = result if stays else replace(result, nominated_first=None)
     try:
-        extended = filter_nodes(handle.extender_client, handle.extenders, pod, nodes, result.feasible)
+        extended = filter_nodes(handle.extender_client, handle.extenders, pod, nodes, result.feasible, statuses)
     except ExtenderError as failure:
         return replace(result, error=str(failure), event=event_note(str(failure)))
     codes = verdict.codes.copy()
     values = [*verdict.values, absent]
     codes[np.setdiff1d(result.feasible, extended.rows)] = len(values) - 1
     elsewhere = []
-    for name, status in {**said, **extended.statuses}.items():
+    for name, status in statuses.items():
         row = nodes.row_of.get(name)
         if row is None or (result.placement is not None and row not in result.placement):
             elsewhere.append(status)

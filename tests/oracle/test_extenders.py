@@ -9,7 +9,7 @@ import pytest
 from kubectl_sched.queries.explanation import Explanation
 from kubectl_sched.render.data.explanation_data import explanation_data
 from tests.sources.extender.extender_server import extender_server
-from tests.sources.extender.test_extender_client import cluster, extender, replay
+from tests.sources.extender.test_extender_client import cluster, extender, loud_then_alone, replay
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -76,3 +76,16 @@ def test_preemption_agrees(oracle: Oracle, verb: str, caches: bool, tmp_path: Pa
     assert bool(ours["message"]) == bool(real["message"]) or ours["code"] == "Success"
     assert ours["nominatedNode"] == real["nominatedNode"]
     assert ours["victims"] == real["victims"]
+
+
+def test_what_is_said_of_the_nominated_node_stays_although_a_later_extender_fails(
+    oracle: Oracle, tmp_path: Path
+) -> None:
+    objects = cluster(4)
+    objects[-1]["status"] = {"nominatedNodeName": "n1"}
+    with extender_server() as server:
+        config = loud_then_alone(server.url)
+        real = decided(oracle, objects, config)
+        ours = replay(config, objects, tmp_path, oracle.minor)
+    assert not real.get("error")
+    assert ours.message == real["message"]

@@ -103,6 +103,8 @@ def _preempt(body: Json) -> Json:
     return {"NodeNameToMetaVictims": {name: {"Pods": pods, "NumPDBViolations": 0}}}
 
 
+_NONE: Json = {"NodeNames": []}
+
 ANSWERS: dict[str, Any] = {
     "filter": _filter,
     "prioritize": _prioritize,
@@ -125,6 +127,12 @@ ANSWERS: dict[str, Any] = {
     "nulls": lambda _: [None, {"Host": "n1", "Score": 10}],
     "number-of-errors": lambda _: {"NodeNames": ["n1"], "Error": 5},
     "number-failed": lambda _: {"NodeNames": ["n1"], "FailedNodes": {"n2": 5}},
+    "loud": lambda body: (
+        {"NodeNames": body["NodeNames"], "FailedNodes": {"gone": "it is gone"}}
+        if len(body["NodeNames"]) == 1
+        else _NONE
+    ),
+    "alone": lambda body: {"Error": "it is alone"} if len(body["NodeNames"]) == 1 else _NONE,
     "twice": lambda _: {"NodeNames": ["n2", "n2"]},
     "no-quantity": lambda _: {
         "Nodes": {"items": [{"metadata": {"name": "n1"}, "status": {"allocatable": {"cpu": "x"}}}]}

@@ -73,6 +73,12 @@ def extender(url: str, **fields: Any) -> str:
     return HEAD + yaml.safe_dump({"extenders": [{"urlPrefix": url, "weight": 2, **fields}]})
 
 
+def loud_then_alone(url: str) -> str:
+    """Two extenders: the first names a further node if asked about one, and the second fails then."""
+    one = {"urlPrefix": url, "nodeCacheCapable": True}
+    return HEAD + yaml.safe_dump({"extenders": [{**one, "filterVerb": verb} for verb in ("loud", "alone")]})
+
+
 def replay(config: str, objects: list[Json], folder: Path, version: str = "1.36") -> ScheduleResult:
     """The explanation of `web`, extenders asked."""
     path = folder / "dump.json"
@@ -110,6 +116,15 @@ def test_what_an_extender_says_of_the_nominated_node_stands_outside_what_pre_fil
     result = replay(extender(server.url, filterVerb="filter") + off, objects, tmp_path)
     left_out = "1 node(s) didn't satisfy plugin(s) [NodeAffinity]"
     assert (result.message or "").startswith(f"0/4 nodes are available: 1 it is seven, {left_out}, 2 it is odd.")
+
+
+def test_what_an_extender_says_stays_although_a_later_one_fails_about_the_nominated_node(
+    server: ExtenderServer, tmp_path: Path
+) -> None:
+    objects = cluster(4)
+    objects[-1]["status"] = {"nominatedNodeName": "n1"}
+    result = replay(loud_then_alone(server.url), objects, tmp_path)
+    assert (result.message or "").startswith("0/4 nodes are available: 1 it is gone.")
 
 
 @pytest.mark.parametrize(
