@@ -61,6 +61,28 @@ def test_all_notes_are_shown_that_are_asked_for(command: str) -> None:
     assert "more: --notes" not in printed
 
 
+@pytest.mark.parametrize("command", ["explain web-0", "whatif --drain gpu-1", "whatif --make-room web-0", "capacity"])
+def test_markdown_ends_alike_whatever_was_asked(command: str) -> None:
+    printed = program.run(*command.split(), "-o", "markdown", "--from", DEMO).stdout
+    *_, notes, last = printed.rstrip("\n").split("\n\n")
+    assert all(each.startswith("- note: ") for each in notes.splitlines())
+    assert last.startswith("replayed by kubectl-sched as kube-scheduler ")
+
+
+@pytest.mark.parametrize("command", ["capacity", "whatif pod.json"])
+@pytest.mark.parametrize("output", ["table", "wide", "markdown"])
+def test_there_is_no_table_and_no_empty_line_where_there_is_no_node(command: str, output: str, tmp_path: Path) -> None:
+    spec = {"containers": [{"name": "c", "image": "i"}]}
+    made = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": spec}
+    for name in ("pod.json", "dump.json"):
+        (tmp_path / name).write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [made]}))
+    printed = program.run(*command.split(), "-o", output, "--from", "dump.json", folder=tmp_path).stdout
+    assert "fit" in printed
+    assert "\n\n\n" not in printed
+    assert "Bars: " not in printed
+    assert "| Pool |" not in printed
+
+
 def test_one_node_of_several_pods_is_a_page_each() -> None:
     lines = run("pods", LANDS, STUCK, "--node", "gpu-1").stdout.splitlines()
     starts = [index for index, line in enumerate(lines) if " on gpu-1: " in line]

@@ -12,7 +12,7 @@ from kubectl_sched.render.capacity_sentences import (
     resources_asked_for,
     shape_table,
 )
-from kubectl_sched.render.markdown.markdown_text import bullets, table, text
+from kubectl_sched.render.markdown.markdown_text import bullets, note_list, replayed, table, text
 
 if TYPE_CHECKING:
     from kubectl_sched.queries.capacity import Answer
@@ -24,7 +24,7 @@ def capacity_markdown(answer: Answer) -> str:
     parts += [table(shape_table(answer))] if answer.shapes else []
     stranded = [line for each in answer.shapes for line in about_stranded(each)]
     parts += [bullets(stranded)] if stranded else []
-    parts.append(table(pool_table([(pool, resources_asked_for(pool, answer)) for pool in answer.pools])))
-    parts.append(bullets(list(map(about_pool, answer.pools))))
-    parts += [bullets(answer.notes)] if answer.notes else []
-    return "\n\n".join([*parts, f"Replayed as kube-scheduler {answer.kubernetes_version}."]) + "\n"
+    if answer.pools:
+        parts.append(table(pool_table([(pool, resources_asked_for(pool, answer)) for pool in answer.pools])))
+        parts.append(bullets(list(map(about_pool, answer.pools))))
+    return "\n\n".join([*parts, *note_list(answer.notes), replayed(answer.kubernetes_version)]) + "\n"

@@ -11,7 +11,7 @@ from kubectl_sched.render.make_room_sentences import (
     plan_sentence,
     step_table,
 )
-from kubectl_sched.render.markdown.markdown_text import bullets, fenced, table, text
+from kubectl_sched.render.markdown.markdown_text import fenced, note_list, replayed, table, text
 
 if TYPE_CHECKING:
     from kubectl_sched.queries.make_room import Answer
@@ -25,5 +25,4 @@ def plan_markdown(answer: Answer) -> str:
         parts.append(fenced("\n".join(map(str, plan_commands(answer))), "sh"))
     preemption = about_preemption(answer)
     parts += [text(preemption)] if preemption is not None else []
-    parts += [bullets(answer.notes)] if answer.notes else []
-    return "\n\n".join([*parts, f"Replayed as kube-scheduler {answer.kubernetes_version}."]) + "\n"
+    return "\n\n".join([*parts, *note_list(answer.notes), replayed(answer.kubernetes_version)]) + "\n"

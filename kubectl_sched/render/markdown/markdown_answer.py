@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_sched.render.headline import decision, headline
 from kubectl_sched.render.lead_waterfall import waterfall_heading, waterfall_table
-from kubectl_sched.render.markdown.markdown_text import bullets, code, fenced, table, text
+from kubectl_sched.render.markdown.markdown_text import code, fenced, note_list, replayed, table, text
 from kubectl_sched.render.node_order import closest, feasible_first, rejected_rows
 from kubectl_sched.render.node_sentences import preemption_there, verdict_in_words, why_not
 from kubectl_sched.render.node_tables import against_table, best_tables, funnel_table, rejected_table
@@ -51,7 +51,7 @@ def explanation_markdown(answer: Answer, display: Display) -> str:
     result = explanation.shown
     notes = list(dict.fromkeys((*explanation.warnings, *answer.notes, *answer.warnings)))
     parts = [*_head(explanation), *_nodes(explanation, display), *_reasons(result), *_event(result)]
-    return _joined([*parts, *_notes(notes), *_replayed(answer.explanations)])
+    return _joined([*parts, *note_list(notes), *_replayed(answer.explanations)])
 
 
 def what_if_markdown(answer: WhatIfResult, version: str, warnings: Sequence[str]) -> str:
@@ -64,8 +64,8 @@ def what_if_markdown(answer: WhatIfResult, version: str, warnings: Sequence[str]
         *(text(about_rollout(rollout)) for rollout in answer.rollouts),
         *_placements(simulated),
         *([text(f"{decision(first)}."), *_event(first)] if first is not None else ()),
-        *_notes(notes),
-        _what(version),
+        *note_list(notes),
+        replayed(version),
     ]
     return _joined(parts)
 
@@ -151,11 +151,6 @@ def _event(result: ScheduleResult) -> Iterator[str]:
         yield fenced(result.event, "text")
 
 
-def _notes(notes: Sequence[str]) -> Iterator[str]:
-    if notes:
-        yield bullets([f"note: {note}" for note in notes])
-
-
 def _several(answer: Answer) -> Iterator[str]:
     explanations = answer.explanations
     if not explanations:
@@ -164,7 +159,7 @@ def _several(answer: Answer) -> Iterator[str]:
     yield f"**{text(in_sum(explanations, answer.together))}**"
     yield table(pods_table(explanations))
     yield from map(text, lines_of_jobs(explanations))
-    yield from _notes([*pod_notes(explanations), *dict.fromkeys((*answer.notes, *answer.warnings))])
+    yield from note_list([*pod_notes(explanations), *dict.fromkeys((*answer.notes, *answer.warnings))])
 
 
 def _placements(simulated: Simulated) -> Iterator[str]:
@@ -189,8 +184,4 @@ def _replayed(explanations: Sequence[Explanation]) -> Iterator[str]:
     results = [each.result for each in explanations]
     names = dict.fromkeys(result.framework.profile.scheduler_name for result in results if result.framework is not None)
     profiles = f", profile {', '.join(map(code, names))}" if names else ""
-    yield f"{_what(results[0].kubernetes_version)}{profiles}, {count(len(results[0].nodes), 'node')}"
-
-
-def _what(version: str) -> str:
-    return text(f"replayed by kubectl-sched as kube-scheduler {version}")
+    yield f"{replayed(results[0].kubernetes_version)}{profiles}, {count(len(results[0].nodes), 'node')}"

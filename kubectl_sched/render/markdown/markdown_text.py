@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from kubectl_sched.render.safe_text import safe
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from kubectl_sched.render.table import Row, Table
 
@@ -67,3 +67,14 @@ def table(shown: Table[Row]) -> str:
 def bullets(items: Sequence[str]) -> str:
     """A list of texts."""
     return "\n".join(f"- {text(item)}" for item in items)
+
+
+def note_list(notes: Sequence[str]) -> Iterator[str]:
+    """Yield the notes as one list, if there are any."""
+    if notes:
+        yield bullets([f"note: {note}" for note in notes])
+
+
+def replayed(version: str) -> str:
+    """Return the last line of an answer, with the version of kube-scheduler."""
+    return text(f"replayed by kubectl-sched as kube-scheduler {version}")

@@ -37,8 +37,9 @@ def page(answer: Answer, display: Display, width: int) -> Iterator[Text]:
     if stranded:
         yield Text("")
         yield from map(Text, stranded)
-    yield Text("")
-    yield from _pools(answer, width, everything=display.is_wide)
+    if answer.pools:
+        yield Text("")
+        yield from _pools(answer, width, everything=display.is_wide)
     if answer.notes:
         yield Text("")
         yield from note_lines(answer.notes, width, display)

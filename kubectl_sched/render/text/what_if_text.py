@@ -38,9 +38,8 @@ def page(answer: WhatIfResult, warnings: Sequence[str], display: Display, width:
     if len(simulated.placements) > 0:
         yield Text("")
         yield from table_lines(workload_table(simulated.placements), width)
-        yield Text("")
-        yield from _by_node(simulated, width)
-        yield from _by_zone(simulated)
+        nodes = [*_by_node(simulated, width), *_by_zone(simulated)]
+        yield from (Text(""), *nodes) if nodes else ()
     if simulated.first_unplaced is not None:
         from kubectl_sched.render.headline import decision
 
