@@ -104,7 +104,7 @@ def _number(number: int | None) -> str:
 
 
 def _groups_verdict(groups: Sequence[GroupVerdict]) -> str:
-    """One sentence over all groups; the reason of the first stands for those that refuse."""
+    """One sentence over all groups, with the first reasons of those that refuse."""
     by_verdict: dict[str, list[GroupVerdict]] = {}
     for each in groups:
         by_verdict.setdefault(each.verdict, []).append(each)
@@ -113,19 +113,25 @@ def _groups_verdict(groups: Sequence[GroupVerdict]) -> str:
     if growing := by_verdict.get(CREATED):
         choice = "; which of them is not predicted" if len(growing) > 1 else ""
         return f"cluster-autoscaler would add a node for it to node group {_names(growing)}{choice}"
-    reasons = "; ".join(f"{each.name}: {each.reason}" for each in by_verdict.get(IMPOSSIBLE, ())[:_REASONS_SHOWN])
+    by_reason: dict[str, list[GroupVerdict]] = {}
+    for each in by_verdict.get(IMPOSSIBLE, ()):
+        by_reason.setdefault(each.reason, []).append(each)
+    shown = list(by_reason.items())[:_REASONS_SHOWN]
+    reasons = "; ".join(f"{_names(refusing, 'and')}: {reason}" for reason, refusing in shown)
     if unknown := by_verdict.get(UNKNOWN):
         told = f" ({reasons})" if reasons else ""
         return f"cluster-autoscaler would add no node to the groups with nodes{told}; {_names(unknown)} is not known"
-    more = len(groups) - _REASONS_SHOWN
+    more = len(groups) - sum(len(refusing) for _, refusing in shown)
     rest = f"; and {more:,} more {'group' if more == 1 else 'groups'}" if more > 0 else ""
     return f"cluster-autoscaler would add no node for it: {reasons}{rest}"
 
 
-def _names(groups: Sequence[GroupVerdict]) -> str:
+def _names(groups: Sequence[GroupVerdict], joined: str = "or") -> str:
     names = [each.name for each in groups[:_NAMES_SHOWN]]
     more = len(groups) - len(names)
-    return " or ".join(names) + (f" or {more:,} {'other' if more == 1 else 'others'}" if more else "")
+    if more:
+        names.append(f"{more:,} {'other' if more == 1 else 'others'}")
+    return f" {joined} ".join(names)
 
 
 def _event_reason(each: ScaleUpReason) -> str:

@@ -17,6 +17,7 @@ from kubectl_sched.render.data.explanation_data import explanation_data
 from kubectl_sched.render.display import Display
 from kubectl_sched.render.html.page import explanation_page
 from kubectl_sched.render.markdown.markdown_answer import explanation_markdown
+from kubectl_sched.render.new_nodes_sentences import verdict_sentences
 from kubectl_sched.render.text.answer_text import answer_parts
 from kubectl_sched.simulation.node_edits import node_of_manifest
 from kubectl_sched.sources.discovery.cluster_autoscalers import groups_of_status
@@ -206,6 +207,15 @@ def test_no_node_is_added_for_an_expendable_pod_or_above_the_limit(tmp_path: Pat
     assert low["web"]["verdict"] == "Created"
     most = groups(tmp_path, *cluster, pod(), autoscaler("--max-nodes-total=1"))
     assert most["web"]["reason"] == "max total nodes in cluster reached"
+
+
+def test_groups_that_refuse_for_one_reason_are_named_together(tmp_path: Path) -> None:
+    cluster = (node("n1", "web"), FULL, autoscaler("--max-nodes-total=1"), status(), pod())
+    found = asked(tmp_path, *cluster).explanations[0].new_nodes
+    assert found is not None
+    (sentence,) = verdict_sentences(found)
+    assert sentence.count("max total nodes in cluster reached") == 1
+    assert sentence.endswith(" others: max total nodes in cluster reached.")
 
 
 @pytest.mark.parametrize(
