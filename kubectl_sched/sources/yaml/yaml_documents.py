@@ -12,7 +12,9 @@ from kubectl_sched.sources.yaml.yaml_blocks import UnusualYamlError, parse_block
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_SEPARATOR = pattern(rb"\n---(?=\s|$)")
+_SEPARATOR = pattern(rb"[\n\r]---(?=\s|$)")
+_DIRECTIVES = pattern(rb"(?:(?:[%#][^\n\r]*|[ \t]*)[\n\r])+")
+"""What may stand before the first document, such as `%YAML 1.1`, and comments."""
 
 
 class Document(NamedTuple):
@@ -33,6 +35,8 @@ def documents(data: bytes, source: str, *, strict: bool = False, budget: Budget 
     budget.take_text(data, source, _values_in)
     start, line = 0, 1
     for end in [*(match.start() + 1 for match in _SEPARATOR.finditer(data)), len(data)]:
+        if start == 0 and data.find(b"%", 0, end) >= 0 and _DIRECTIVES.fullmatch(data, 0, end):
+            continue
         part = data[start:end]
         try:
             value = _parse(part, source, line, strict=strict)
@@ -41,12 +45,12 @@ def documents(data: bytes, source: str, *, strict: bool = False, budget: Budget 
         else:
             if value is not None:
                 yield Document(line, value)
-        line += part.count(b"\n")
+        line += part.count(b"\n") or part.count(b"\r")
         start = end
 
 
 def _values_in(data: bytes) -> int:
-    return data.count(b",") + data.count(b"\n")
+    return data.count(b",") + max(data.count(b"\n"), data.count(b"\r"))
 
 
 def _parse(data: bytes, source: str, line: int, *, strict: bool) -> Any:

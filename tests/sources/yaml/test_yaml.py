@@ -110,6 +110,16 @@ def test_json_is_yaml(value: dict[str, Any], indent: int | None) -> None:
     assert document.value == value
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("head", ["", "%YAML 1.1\n---\n", "# 9%\n\n%TAG ! x:\n%YAML 1.1\n--- # b\n", "# a\n---\n"])
+def test_documents_are_told_apart_by_lines_of_every_end(head: str, end: str) -> None:
+    data = f"{head}a: 1\n---\nb: 2\n--- 3\n---\n- [\n".replace("\n", end).encode()
+    *found, wrong = documents(data, "x")
+    assert [each.value for each in found] == [{"a": 1}, {"b": 2}, 3]
+    assert wrong.error is not None
+    assert wrong.line == head.count("\n") + 5
+
+
 def test_every_document_has_its_line_and_its_own_mistakes() -> None:
     found = list(documents(b"a: 1\n---\n# empty\n---\nb: [\n--- # c\nc: 3\n", "f"))
     assert [(document.line, document.value) for document in found] == [(1, {"a": 1}), (4, None), (6, {"c": 3})]
