@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 from msgspec.structs import replace
@@ -21,7 +21,7 @@ from kubectl_sched.sources.discovery.scheduler_configurations import Configurati
 from kubectl_sched.sources.discovery.serving_schedulers import SeenSchedulers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from kubectl_sched.api.schedulers import Lease
     from kubectl_sched.config import Configuration
@@ -140,7 +140,7 @@ class ClusterSchedulers:
             try:
                 configuration = load_configuration(source.document, version, _gates(gates), emulated)
             except SchedError as error:
-                assumed = self._default(version, None, emulated)
+                assumed = self._loaded(None, version, None, emulated)
                 return Assumed(
                     configuration=assumed,
                     evidence=f"default profile assumed: that of {what} in {source.source} is refused: {error}",
@@ -152,11 +152,11 @@ class ClusterSchedulers:
             return Assumed(configuration=configuration, evidence=f"profiles of {what}, as {source.source} has them")
         own = self.dump.scheduler_configuration
         if own is not None and not source.is_known:
-            configuration = load_configuration(own, version, _gates(gates), emulated)
+            configuration = self._loaded(own, version, gates, emulated)
             return Assumed(
                 configuration=configuration, evidence=f"profiles of {what}, as {_OWN} has them", is_of_dump=True
             )
-        configuration = self._default(version, gates, emulated)
+        configuration = self._loaded(None, version, gates, emulated)
         if source.is_known:
             return Assumed(
                 configuration=configuration, evidence=f"default profile, as {what} runs with {source.source}"
@@ -167,13 +167,20 @@ class ClusterSchedulers:
             evidence=f"default profile assumed: {what} has its configuration from {source.source}{more}",
         )
 
-    def _default(self, version: KubeVersion | None, gates: str | None, emulated: KubeVersion | None) -> Configuration:
+    def _loaded(
+        self,
+        document: Mapping[str, Any] | None,
+        version: KubeVersion | None,
+        gates: str | None,
+        emulated: KubeVersion | None,
+    ) -> Configuration:
+        """Load a configuration with a scheduler's gates, or without those where they are refused."""
         try:
-            return load_configuration(None, version, _gates(gates), emulated)
+            return load_configuration(document, version, _gates(gates), emulated)
         except SchedError:
             if gates == self._replay.feature_gates:
                 raise
-            return load_configuration(None, version, _gates(self._replay.feature_gates), emulated)
+            return load_configuration(document, version, _gates(self._replay.feature_gates), emulated)
 
     def _of_nobody(self) -> Assumed:
         """Nothing that was found has the name, or --config says what counts."""

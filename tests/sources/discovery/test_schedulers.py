@@ -283,9 +283,14 @@ def test_config_overrides_what_is_found(tmp_path: Path) -> None:
     assert set(schedulers.assumed("my-scheduler").configuration.profiles) == {"node-binpacking-scheduler"}
 
 
-def test_a_configuration_among_the_files_stands_in_for_one_that_cannot_be_seen(tmp_path: Path) -> None:
+@pytest.mark.parametrize("flags", [(), ("--feature-gates=NoSuchGate=true",)])
+def test_a_configuration_among_the_files_stands_in_for_one_that_cannot_be_seen(
+    tmp_path: Path, flags: tuple[str, ...]
+) -> None:
     (tmp_path / "config.yaml").write_text(AKS.replace("node-binpacking-scheduler", "default-scheduler"))
-    (tmp_path / "all.json").write_text(json.dumps(listing(NODE, kube_scheduler("--config=/etc/kubernetes/s.yaml"))))
+    (tmp_path / "all.json").write_text(
+        json.dumps(listing(NODE, kube_scheduler("--config=/etc/kubernetes/s.yaml", *flags)))
+    )
     schedulers = ClusterSchedulers(read([str(tmp_path)]), Replay())
     schedulers.assumed("default-scheduler")
     assert schedulers.notes == [
