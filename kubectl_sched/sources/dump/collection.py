@@ -49,7 +49,7 @@ class Collection:
         self._warnings: dict[str, None] = {}
         self._skipped: dict[tuple[str, str], str] = {}
         self._present: set[str] = set()
-        self._conflicts: list[_Conflict] = []
+        self._conflicts: dict[str, _Conflict] = {}
         self._server_version: str | None = None
         self.passed_over: set[str] = set()
         self.refusals: dict[str, None] = {}
@@ -105,21 +105,22 @@ class Collection:
             return
         newest = later if _revision(later) > _revision(earlier) else earlier
         self._objects[type(later), later.namespace, later.name] = newest
+        name = f"{type(later).__name__} {later.key}"
         strangers = bool(earlier.metadata.uid and later.metadata.uid and earlier.metadata.uid != later.metadata.uid)
-        self._conflicts.append(
-            _Conflict(f"{type(later).__name__} {later.key}", source, newest.metadata.resource_version, strangers)
-        )
+        strangers = strangers or (name in self._conflicts and self._conflicts[name].strangers)
+        self._conflicts[name] = _Conflict(name, source, newest.metadata.resource_version, strangers)
 
     def _about_conflicts(self) -> Iterator[str]:
-        for conflict in self._conflicts[:_CONFLICTS_IN_FULL]:
+        conflicts = list(self._conflicts.values())
+        for conflict in conflicts[:_CONFLICTS_IN_FULL]:
             yield (
                 f"{conflict.source}: {conflict.name} is there more than once and differs; "
                 f"the one of resourceVersion {conflict.resource_version or 'unset'} was taken"
             )
-        rest = len(self._conflicts) - _CONFLICTS_IN_FULL
+        rest = len(conflicts) - _CONFLICTS_IN_FULL
         if rest > 0:
             yield f"{rest} more objects are there more than once and differ; the newest resourceVersions were taken"
-        if any(conflict.strangers and conflict.name == "Namespace kube-system" for conflict in self._conflicts):
+        if any(conflict.strangers and conflict.name == "Namespace kube-system" for conflict in conflicts):
             yield "these are dumps of different clusters, as the uids of kube-system say; read one cluster at a time"
 
     def _about_absent_nodes(self) -> Iterator[str]:

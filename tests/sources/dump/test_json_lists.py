@@ -145,6 +145,15 @@ def test_of_conflicting_objects_the_newest_is_taken_with_a_warning(read_text: Ca
     assert "Node n1 is there more than once and differs" in dump.warnings[0]
 
 
+def test_conflicting_objects_are_counted_once_however_often_they_are_there(read_text: Callable[..., Dump]) -> None:
+    made = (("n1", "1"), ("n1", "2"), ("n2", "1"), ("n2", "2"), ("n1", "3"), ("n2", "3"), ("n1", "4"))
+    versions = [obj("Node", name, metadata={"uid": name, "resourceVersion": version}) for name, version in made]
+    assert [warning.partition(": ")[2] for warning in read_text(listing(*versions)).warnings] == [
+        f"Node {name} is there more than once and differs; the one of resourceVersion {version} was taken"
+        for name, version in (("n1", "4"), ("n2", "3"))
+    ]
+
+
 def test_dumps_of_two_clusters_are_told_apart(read_text: Callable[..., Dump]) -> None:
     dump = read_text(listing(*(obj("Namespace", "kube-system", metadata={"uid": uid}) for uid in "ab")))
     assert any("different clusters" in warning for warning in dump.warnings)
