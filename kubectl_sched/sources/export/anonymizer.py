@@ -21,6 +21,8 @@ from kubectl_sched.sources.export.anonymized_fields import NAMING_FIELDS
 from kubectl_sched.sources.export.pseudonyms import Pseudonyms
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.sources.dump.dump import Dump
     from kubectl_sched.sources.export.anonymized_fields import Change
@@ -123,19 +125,28 @@ def _configuration(new: Pseudonyms, document: dict[str, Any]) -> dict[str, Any]:
     election = changed.get("leaderElection")
     if isinstance(election, dict):
         named = {"resourceName", "resourceNamespace"} & election.keys()
-        changed["leaderElection"] = {**election, **{key: new.name(str(election[key])) for key in named}}
+        changed["leaderElection"] = {**election, **{key: _text(election[key], new.name) for key in named}}
     profiles = changed.get("profiles")
     if isinstance(profiles, list):
         changed["profiles"] = [_profile(new, each) if isinstance(each, dict) else each for each in profiles]
     extenders = changed.get("extenders")
     if isinstance(extenders, list):
-        changed["extenders"] = [
-            {key: value for key, value in each.items() if key != "tlsConfig"}
-            | {"urlPrefix": f"http://extender-{index}"}
-            for index, each in enumerate(extenders)
-            if isinstance(each, dict)
-        ]
+        changed["extenders"] = [_extender(each, f"http://extender-{index}") for index, each in enumerate(extenders)]
     return changed
+
+
+def _extender(extender: Any, address: str) -> Any:
+    if not isinstance(extender, dict):
+        return _text(extender, lambda _: address)
+    kept = {key: value for key, value in extender.items() if key != "tlsConfig"}
+    return {**kept, "urlPrefix": _text(extender.get("urlPrefix", ""), lambda _: address)}
+
+
+def _text(value: Any, hidden: Callable[[str], str]) -> Any:
+    """Hide a text; what is none is refused afterwards as before, though it is empty then."""
+    if isinstance(value, str):
+        return hidden(value)
+    return None if value is None else type(value)()
 
 
 def _profile(new: Pseudonyms, profile: dict[str, Any]) -> dict[str, Any]:

@@ -309,6 +309,27 @@ def test_schedulers_are_found_as_before(path: Path) -> None:
     assert all_decided(after.dump, Replay()) == all_decided(dump, Replay())
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"extenders": [{"urlPrefix": 5, "filterVerb": "f"}]},
+        {"extenders": [{"urlPrefix": ["acme"], "filterVerb": "f"}]},
+        {"extenders": ["acme"]},
+        {"extenders": [["acme"]]},
+        {"leaderElection": {"resourceName": 5}},
+        {"leaderElection": {"resourceNamespace": {"acme": "acme"}}},
+    ],
+)
+def test_a_wrong_type_in_a_configuration_stays_wrong(wrong: dict[str, Any], read_text: Callable[..., Dump]) -> None:
+    config = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration", **wrong}
+    dump = read_text({"apiVersion": "v1", "kind": "List", "items": [obj("Node", "n1"), config]})
+    hidden = anonymized(dump)
+    assert "acme" not in json.dumps(hidden.scheduler_configuration)
+    for each in (dump, hidden):
+        with pytest.raises(SchedError):
+            load_configuration(each.scheduler_configuration, None)
+
+
 def test_no_name_is_left(read_text: Callable[..., Dump]) -> None:
     config = json.dumps(
         {
