@@ -54,28 +54,20 @@ def verified(base: Trial, way: Way, row: int | None, wanted: Collection[Promise]
 
 
 def _is_refused(base: Trial, trial: Trial) -> bool:
-    """Report whether the API server would not take the changed pod, though it takes the pod as it is.
+    """Report whether the API server would not take the resources of the changed pod, though those of the pod as it is.
 
     The reason of a LimitRange, which may be newer than the pod, always counts: a pod that is made again is gone then.
     """
     from kubectl_sched.api.admission import LimitRange
-    from kubectl_sched.apiserver.limit_ranges import outside_limits
+    from kubectl_sched.apiserver.validation.resource_validation import resource_problems
 
     limits = trial.nodes.objects.in_namespace(LimitRange, trial.pod.namespace)
-    if outside_limits(trial.pod, limits) is not None:
-        return recreates_pods(base, trial, ())
-    return _is_valid(base) and not _is_valid(trial)
+    if limits:
+        from kubectl_sched.apiserver.limit_ranges import outside_limits
 
-
-def _is_valid(trial: Trial) -> bool:
-    from kubectl_sched.apiserver.refused_manifest import RefusedError
-    from kubectl_sched.apiserver.validation.pod_validation import validate
-
-    try:
-        validate(trial.pod, comparison=trial.framework.handle.features.enabled("TaintTolerationComparisonOperators"))
-    except RefusedError:
-        return False
-    return True
+        if outside_limits(trial.pod, limits) is not None:
+            return recreates_pods(base, trial, ())
+    return any(resource_problems(trial.pod)) and not any(resource_problems(base.pod))
 
 
 def verified_preemption(

@@ -53,6 +53,14 @@ _OF_QUOTAS: Final = frozenset(
 _NATIVE: Final = "kubernetes.io/"
 
 
+def resource_problems(pod: Pod) -> Iterator[str]:
+    """Yield the errors of all requests, limits and claims of a pod."""
+    yield from pod_resource_problems(pod)
+    claims = [claim.name for claim in pod.spec.resource_claims]
+    for container in (*pod.spec.containers, *pod.spec.init_containers):
+        yield from container_resource_problems(container.resources, f"{container.name}.resources", claims)
+
+
 def container_resource_problems(
     resources: ResourceRequirements, path: str, pod_claims: Collection[str]
 ) -> Iterator[str]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _SEPARATOR = pattern(rb"[\n\r]---(?=\s|$)")
 _DIRECTIVES = pattern(rb"(?:(?:[%#][^\n\r]*|[ \t]*)[\n\r])+")
-"""What may stand before the first document, such as `%YAML 1.1`, and comments."""
+"""Directives, such as `%YAML 1.1`, and comments before the first document."""
 
 
 class Document(NamedTuple):
