@@ -104,11 +104,12 @@ def _unquoted(flat: str, head: re.Match[str]) -> str:
 def _split(body: str) -> tuple[str, str]:
     """The reasons, which end with a full stop, and what PostFilter said after them.
 
-    A reason may itself hold a full stop and a blank ("e.g. 'MyValue'"), so what follows must be words of a PostFilter.
+    A reason may itself hold a full stop and a blank ("e.g. 'MyValue'"), so what follows must be words of a PostFilter,
+    as far as they go.
     """
     for stop in _STOP.finditer(body):
         reasons, after = body[: stop.start()], body[stop.end() :]
-        if _POST_FILTER.match(after) or meaning(_COUNTED.sub(r"\2", reasons)) is not None:
+        if _POST_FILTER.match(after) or begins_a_reason(after) or meaning(_COUNTED.sub(r"\2", reasons)) is not None:
             return reasons, after
     return body, ""
 
@@ -119,7 +120,11 @@ def _post_filter(text: str, *, cut: bool) -> list[Clause]:
         return []
     found = _PREEMPTION.search(text)
     before, after = (text[: found.start()], text[found.end() :]) if found else (text, "")
-    clauses = [_clause(part, about_preemption=True) for part in before.split(", ") if part.strip(" .,")]
+    parts = [part for part in before.split(", ") if part.strip(" .,")]
+    clauses = [
+        _clause(part, about_preemption=True, cut=cut and not found and number == len(parts))
+        for number, part in enumerate(parts, 1)
+    ]
     if found:
         head = _HEAD.match(after)
         clauses += _clauses(after[head.end() :] if head else after, about_preemption=True, cut=cut)

@@ -110,7 +110,7 @@ def link_to(text: str) -> str | None:
 
 def begins_a_reason(text: str) -> bool:
     """Report whether a reason may go on where this text ends."""
-    return any(spelling.startswith(text) for spelling, _ in _spellings())
+    return any(each.startswith(text) for each in (_PREEMPTION, *(spelling for spelling, _ in _spellings())))
 
 
 @cache

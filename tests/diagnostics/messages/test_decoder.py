@@ -171,6 +171,18 @@ def test_a_text_that_was_cut_is_read_as_far_as_it_goes() -> None:
     ]
 
 
+def test_no_reason_is_lost_wherever_an_event_is_cut() -> None:
+    reasons = f"0/9 nodes are available: 1 {TAINT}, 3 Insufficient cpu, 5 Too many pods."
+    told = [(1, TAINT, False), (3, "Insufficient cpu", False), (5, "Too many pods", False)]
+    after = (
+        " no new claims to deallocate, preemption: 0/9 nodes are available: 9 Preemption is not helpful for scheduling."
+    )
+    for length in range(len(after)):
+        text = f"{reasons}{after[:length]} ..."
+        assert clauses(text)[:3] == told
+        assert all(clause.meaning or clause.cut for clause in parse(text).clauses)
+
+
 @pytest.mark.parametrize("end", ["node(s) didn't match pod topo", "node(s) had untolerated taint(s"])
 def test_a_text_that_was_not_copied_to_its_end_is_known_as_cut(end: str) -> None:
     parsed = parse(f"0/3 nodes are available: 1 Insufficient cpu, 2 {end}")
