@@ -8,6 +8,7 @@ from msgspec import structs
 from msgspec.structs import replace
 
 from kubectl_sched.api.apps import Job
+from kubectl_sched.api.meta import with_spec
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.apiserver.pod_admission import Admission
 from kubectl_sched.apiserver.refused_manifest import RefusedError
@@ -15,7 +16,7 @@ from kubectl_sched.controllers.workload_pods import replicas_of
 from kubectl_sched.diagnostics.gates.gates_of import Gates
 from kubectl_sched.diagnostics.pod_lifecycle import Stage
 from kubectl_sched.queries.explanation import Explanation
-from kubectl_sched.queries.ungated import ungated
+from kubectl_sched.queries.ungated import lifted, ungated
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.sources.pod_selection import workloads_named
 
@@ -55,8 +56,14 @@ class HeldPods:
         """Return changes after which the pod would fit as its controller would let it go, none of them to the pod."""
         from kubectl_sched.suggestions.search import suggest
 
+        fitting = next((each for each in found.ungated if each.fits), None)
+        if fitting is not None and found.needs:
+            gates = found.pod.spec.scheduling_gates
+            held = with_spec(lifted(found.pod, fitting.injection), scheduling_gates=gates)
+            result = self._schedule_one(self._schedulers.scheduler(found.pod))(held)
+            return suggest(result, node, needs=found.needs)
         results = [each.result for each in found.ungated if each.result is not None]
-        if not results or any(each.fits for each in results):
+        if not results or fitting is not None:
             return ()
         suggestions = suggest(results[0], node)
         return tuple(each for each in suggestions if all(change.pod is None for change in each.changes))

@@ -338,6 +338,16 @@ def test_a_gate_that_kueue_cannot_lift_as_it_is_is_not_waited_for(
     assert what_helps(group) == f"it would fit {said}"
 
 
+def test_what_kueue_lacks_is_said_for_a_pod_on_which_it_will_set_fields_too(read_text: Read) -> None:
+    (suggestion,) = asked(read_text, HELD, workload(), *queues(stopPolicy="Hold")).suggestions
+    assert suggestion.text == (
+        "It would fit on spot-1 once ClusterQueue cq is no longer stopped and Kueue lifts the gate "
+        "kueue.x-k8s.io/admission."
+    )
+    assert not suggestion.patches
+    assert asked(read_text, HELD, workload(), *queues()).suggestions == ()
+
+
 def test_a_queue_that_is_gone_after_quota_was_reserved_is_nothing_to_see_to(read_text: Read) -> None:
     reserved = workload(conditions=[RESERVED], admission=admission("plain"))
     tolerating = {**HELD, "spec": {**HELD["spec"], "tolerations": [{"operator": "Exists"}]}}

@@ -91,7 +91,7 @@ def _unmet(chain: KueueChain, objects: KueueObjects) -> Iterator[Need]:
             fact=f"no ClusterQueue {name} was found",
             once=f"ClusterQueue {name} is there",
             instruction=f"create ClusterQueue {name}, or create {about(local_queue)} anew for one that is there"
-            f"{_some_of(each.name for each in _admitting(chain, objects))}: its clusterQueue cannot be changed",
+            f"{_admitting(chain, objects)}: its clusterQueue cannot be changed",
         )
     for each in (local_queue, queue):
         if each is not None and each.spec.stop_policy not in {"", "None"}:
@@ -121,18 +121,15 @@ def _local_queue(chain: KueueChain, objects: KueueObjects) -> Need:
         controller=KUEUE,
         fact=f"no LocalQueue {name} was found",
         once=f"LocalQueue {name} is there",
-        instruction=f"create LocalQueue {name} for a ClusterQueue"
-        f"{_some_of(each.name for each in _admitting(chain, objects))}, "
-        f"or name a LocalQueue of namespace {namespace} that is there{_some_of(others)} "
-        f"in the label {QUEUE_NAME}{whose}",
+        instruction=f"create LocalQueue {name} for a ClusterQueue{_admitting(chain, objects)}, or name a LocalQueue "
+        f"of namespace {namespace} that is there{_some_of(others)} in the label {QUEUE_NAME}{whose}",
     )
 
 
-def _admitting(chain: KueueChain, objects: KueueObjects) -> Iterator[ClusterQueue]:
-    """Yield the ClusterQueues that are for the namespace, as far as its labels are known."""
-    for each in objects.all(ClusterQueue):
-        if chain.namespace is None or objects.admits(each, chain.namespace):
-            yield each
+def _admitting(chain: KueueChain, objects: KueueObjects) -> str:
+    """` (a, b)`: the ClusterQueues that are for the namespace, as far as its labels are known."""
+    namespace, queues = chain.namespace, objects.all(ClusterQueue)
+    return _some_of(each.name for each in queues if namespace is None or objects.admits(each, namespace))
 
 
 def _some_of(names: Iterable[str]) -> str:
