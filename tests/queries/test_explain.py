@@ -487,6 +487,14 @@ def test_at_decision_takes_out_what_is_younger() -> None:
     assert then.verdict == "Same"
 
 
+def test_at_decision_keeps_the_pods_own_node_that_was_made_anew() -> None:
+    objects = [replace_time(node("w1")), replace_time(node("w2")), pod(on="w1", status=BOUND)]
+    then = answer(objects, at_decision=True)
+    assert list(then.result.nodes.names) == ["w1"]
+    assert then.history is not None
+    assert (then.history.verdict, then.suggestions) == ("Same", ())
+
+
 def replace_time(item: KubernetesObject) -> Any:
     metadata = msgspec.structs.replace(item.metadata, creation_timestamp=LATE)
     return msgspec.structs.replace(item, metadata=metadata)
