@@ -106,14 +106,16 @@ class Surroundings:
         return sum(at > then for at, _ in self.pod_times), sum(at > then for at, _ in self.node_times)
 
     def before(self, time: str, keep: Pod) -> list[KubernetesObject]:
-        """The objects without the nodes and the other bound pods that are younger than that.
+        """The objects without the nodes and the other pods that are younger than that; of pending ones their age tells.
 
         The pod's own node was there when it was chosen, be it made anew since.
         """
         then = moment(time)
         if then is None:
             return list(self.dump.objects)
-        young = {(type(item), item.key) for at, item in (*self.pod_times, *self.node_times) if at > then}
+        pending = ((moment(pod.metadata.creation_timestamp), pod) for pod in self.dump.pods if pod.is_pending)
+        times = (*self.pod_times, *self.node_times, *pending)
+        young = {(type(item), item.key) for at, item in times if at is not None and at > then}
         young -= {(Pod, keep.key), (Node, keep.spec.node_name)}
         return [item for item in self.dump.objects if (type(item), item.key) not in young]
 

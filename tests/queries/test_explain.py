@@ -495,6 +495,15 @@ def test_at_decision_keeps_the_pods_own_node_that_was_made_anew() -> None:
     assert (then.history.verdict, then.suggestions) == ("Same", ())
 
 
+def test_at_decision_takes_out_pods_that_were_made_later_and_are_nominated() -> None:
+    big = requests(cpu="5")
+    vip = pod("vip", priority=9, status={"nominatedNodeName": "w1"}, **big)
+    for later, verdict in ((replace_time(vip), "Same"), (vip, "WouldReject")):
+        then = answer([node("w1"), later, pod(on="w1", status=BOUND, **big)], at_decision=True).history
+        assert then is not None
+        assert then.verdict == verdict
+
+
 def replace_time(item: KubernetesObject) -> Any:
     metadata = msgspec.structs.replace(item.metadata, creation_timestamp=LATE)
     return msgspec.structs.replace(item, metadata=metadata)
