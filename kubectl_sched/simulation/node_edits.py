@@ -12,7 +12,7 @@ from msgspec import structs
 
 from kubectl_sched.api.apimachinery.quantity import InvalidQuantity, parse_quantity
 from kubectl_sched.api.apimachinery.validation import label_key_errors, label_value_errors
-from kubectl_sched.api.apps import Job
+from kubectl_sched.api.apps import DaemonSet, Job
 from kubectl_sched.api.component_helpers.taints import (
     EFFECTS,
     NO_EXECUTE,
@@ -27,7 +27,7 @@ from kubectl_sched.api.pod import Pod
 from kubectl_sched.api.storage import CSINode
 from kubectl_sched.apiserver.what_if_size_limits import decimal, few, nodes_counted
 from kubectl_sched.controllers.claims_after_deletion import Changes, all_changed, changed, left_behind, recreated
-from kubectl_sched.controllers.daemon_set import runs_on
+from kubectl_sched.controllers.daemon_set import runs_on, stays_on, with_daemon_tolerations
 from kubectl_sched.errors import SchedError
 from kubectl_sched.snapshot import Objects
 from kubectl_sched.sources.dump.undecoded_values import typed
@@ -325,8 +325,9 @@ def _named(pods: Sequence[Pod]) -> str:
     return few(sorted(pod.key for pod in pods))
 
 
-def _label(cluster: Cluster, value: str) -> tuple[str, ...]:
+def _label(cluster: Cluster, value: str) -> Iterator[str]:
     where, change = _node_and_change(value, "--label", "NODE=KEY=VALUE, or NODE=KEY-")
+    before: dict[str, Node] = {}
     for node in cluster.matching(where, "--label"):
         labels = dict(node.metadata.labels)
         key, equals, label = change.partition("=")
@@ -337,8 +338,30 @@ def _label(cluster: Cluster, value: str) -> tuple[str, ...]:
             if not equals or problems:
                 raise SchedError(f"--label {value}: {problems[0] if problems else 'write NODE=KEY=VALUE or NODE=KEY-'}")
             labels[key] = label
+        before[node.name] = node
         cluster.nodes[node.name] = structs.replace(node, metadata=structs.replace(node.metadata, labels=labels))
-    return ()
+    yield from _end_daemons(cluster, before)
+
+
+def _end_daemons(cluster: Cluster, before: Mapping[str, Node]) -> Iterator[str]:
+    """Take away the DaemonSet pods that may not stay on a changed node, as their controller does (podsShouldBeOnNode).
+
+    `before` are the nodes as they were.
+    """
+    sets = {item.key: item.spec.template.spec for item in cluster.others if isinstance(item, DaemonSet)}
+    specs = {key: with_daemon_tolerations(spec) for key, spec in sets.items()}
+    ended = []
+    for pod in cluster.pods if specs else ():
+        node, owner = before.get(pod.spec.node_name), pod.metadata.controller
+        if node is None or owner is None or owner.kind != "DaemonSet":
+            continue
+        spec = specs.get(f"{pod.namespace}/{owner.name}")
+        if spec is not None and stays_on(spec, node) and not stays_on(spec, cluster.nodes[node.name]):
+            ended.append(pod)
+    cluster.drop(ended)
+    if ended:
+        leave = "1 pod of a DaemonSet leaves its node" if len(ended) == 1 else f"{len(ended)} pods of DaemonSets leave"
+        yield f"labelling {few(sorted(before))}: {leave}: {_named(ended)}"
 
 
 def _node_and_change(value: str, flag: str, form: str) -> tuple[str, str]:

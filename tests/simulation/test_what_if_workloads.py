@@ -359,6 +359,25 @@ def test_daemon_pods_stay_where_none_is_made_any_more(ask: Ask, edit: str, strat
     assert any("too many" in each for each in answer.warnings) == goes
 
 
+@pytest.mark.parametrize(
+    ("edit", "gone"), [("w2=on-", ["web-b"]), ("w2=on=w1", []), ("(on)=on=x", ["web-a", "web-b"]), ("w2=x=y", [])]
+)
+def test_a_label_takes_away_the_daemon_pods_that_it_keeps_from_the_node(ask: Ask, edit: str, gone: list[str]) -> None:
+    required = {"nodeSelectorTerms": [{"matchExpressions": [{"key": "on", "operator": "In", "values": ["w1", "w2"]}]}]}
+    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
+    there = [made("DaemonSet", "web", {"template": template(affinity=affinity)})]
+    there += [
+        pod("web-a", "w1", "DaemonSet"),
+        pod("web-b", "w2", "DaemonSet"),
+        pod("o", "w2", "DaemonSet", owner_name="o"),
+    ]
+    answer = ask(there, made("Pod", "a", template()["spec"]), edits=(Edit("--label", edit),))
+    left = {each.name for each in answer.simulated.after.existing_pods.pods}
+    assert {"web-a", "web-b", "o"} - left == set(gone)
+    told = " ".join(each for each in answer.warnings if "labelling" in each)
+    assert all(name in told for name in gone) == bool(gone or not told)
+
+
 def tolerating(*seconds: int | None) -> list[Json]:
     base = {"key": "k", "operator": "Exists"}
     return [base if each is None else {**base, "effect": "NoExecute", "tolerationSeconds": each} for each in seconds]
