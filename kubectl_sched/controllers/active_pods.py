@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from datetime import timedelta
 from functools import cmp_to_key
+from heapq import nsmallest
 from math import log2
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -26,11 +27,14 @@ COMPLETION_INDEX = "batch.kubernetes.io/job-completion-index"
 _PHASES = {"Unknown": 1, "Running": 2}
 
 
-class _Stage(NamedTuple):
-    has_node: bool
-    phase: int
-    is_ready: bool
-    rank: tuple[int, int]
+class _Compared(NamedTuple):
+    pod: Pod
+    stage: tuple[bool, int, bool]
+    """Whether it has a node, its phase, and whether it is ready."""
+
+    ready_since: datetime | None
+    restarts: tuple[int, int]
+    created: datetime | None
 
 
 def least_wanted(
@@ -48,7 +52,7 @@ def least_wanted(
     def cost_and_rank(pod: Pod) -> tuple[int, int]:
         return parse_int64(pod.metadata.annotations.deletion_cost or "") or 0, -on_node[pod.spec.node_name]
 
-    return _ordered(pods, cost_and_rank, moment(now))[:number]
+    return _first(number, pods, cost_and_rank, moment(now))
 
 
 def least_wanted_of_job(job: Job, pods: Sequence[Pod], number: int) -> list[Pod]:
@@ -56,7 +60,7 @@ def least_wanted_of_job(job: Job, pods: Sequence[Pod], number: int) -> list[Pod]
 
     All of an indexed Job go whose index is out of range, or that another pod has.
     """
-    ordered = _ordered(pods, lambda _: (0, 0), None)
+    ordered = _first(len(pods), pods, lambda _: (0, 0), None)
     gone: list[Pod] = []
     if job.spec.completion_mode == "Indexed" and job.spec.completions is not None:
         last = {_index(pod): pod.key for pod in ordered}
@@ -70,38 +74,44 @@ def _index(pod: Pod) -> int | None:
     return parse_int64(pod.metadata.labels.get(COMPLETION_INDEX, ""))
 
 
-def _ordered(pods: Iterable[Pod], rank: Callable[[Pod], tuple[int, int]], now: datetime | None) -> list[Pod]:
-    def key(pod: Pod) -> _Stage:
-        return _Stage(bool(pod.spec.node_name), _PHASES.get(pod.status.phase, 0), _is_ready(pod), rank(pod))
-
-    def compare(one: Pod, other: Pod) -> int:
-        first, second = key(one), key(other)
-        if first != second:
-            return -1 if first < second else 1
-        uids = one.metadata.uid, other.metadata.uid
-        order = _younger(_ready_since(one), _ready_since(other), now, uids) if first.is_ready else 0
+def _first(number: int, pods: Iterable[Pod], rank: Callable[[Pod], tuple[int, int]], now: datetime | None) -> list[Pod]:
+    def compare(one: tuple[_Compared, tuple[int, int]], other: tuple[_Compared, tuple[int, int]]) -> int:
+        (first, first_rank), (second, second_rank) = one, other
+        if first.stage != second.stage:
+            return -1 if first.stage < second.stage else 1
+        if first_rank != second_rank:
+            return -1 if first_rank < second_rank else 1
+        uids = first.pod.metadata.uid, second.pod.metadata.uid
+        order = _younger(first.ready_since, second.ready_since, now, uids)
         if order:
             return order
-        if (restarts := _restarts(one)) != (others := _restarts(other)):
-            return -1 if restarts > others else 1
-        return _younger(one.metadata.creation_timestamp, other.metadata.creation_timestamp, now, uids)
+        if first.restarts != second.restarts:
+            return -1 if first.restarts > second.restarts else 1
+        return _younger(first.created, second.created, now, uids)
 
-    return sorted(pods, key=cmp_to_key(compare))
+    ranked = [(_compared(pod), rank(pod)) for pod in pods]
+    return [each.pod for each, _ in nsmallest(number, ranked, key=cmp_to_key(compare))]
 
 
-def _is_ready(pod: Pod) -> bool:
+def is_ready(pod: Pod) -> bool:
+    """Report whether its condition Ready is true."""
     ready = pod.condition("Ready")
     return ready is not None and ready.status == "True"
 
 
-def _ready_since(pod: Pod) -> str | None:
-    ready = pod.condition("Ready")
-    return ready.last_transition_time if ready is not None else None
+def _compared(pod: Pod) -> _Compared:
+    ready = pod.condition("Ready") if is_ready(pod) else None
+    return _Compared(
+        pod=pod,
+        stage=(bool(pod.spec.node_name), _PHASES.get(pod.status.phase, 0), ready is not None),
+        ready_since=moment(ready.last_transition_time) if ready is not None else None,
+        restarts=_restarts(pod),
+        created=moment(pod.metadata.creation_timestamp),
+    )
 
 
-def _younger(first: str | None, second: str | None, now: datetime | None, uids: tuple[str, str]) -> int:
+def _younger(one: datetime | None, other: datetime | None, now: datetime | None, uids: tuple[str, str]) -> int:
     """Compare two times: none comes before any, later ones before earlier ones (afterOrZero, logarithmicRankDiff)."""
-    one, other = moment(first), moment(second)
     if one == other:
         return 0
     if one is None or other is None:
