@@ -38,16 +38,16 @@ class _Compared(NamedTuple):
 
 
 def least_wanted(
-    pods: Sequence[Pod], number: int, now: str | None, other_nodes: Iterable[str | None] = ()
+    pods: Sequence[Pod], number: int, now: str | None, all_nodes: Iterable[str | None] | None = None
 ) -> list[Pod]:
     """Return the first `number` pods to go, in the order of the ReplicaSet controller (ActivePodsWithRanks).
 
     First go pods without a node, then those that do not run, are not ready, have the lowest deletion cost, share their
     node with most pods of their Deployment, or are youngest; ages at `now` count as the same within a power of two.
-    `other_nodes` has the node of each other pod of the Deployment. All pods are put in order at once: one that goes
-    still counts for the others (getPodsToDelete).
+    `all_nodes` has the node of each pod of the Deployment, if there are others than these. All pods are put in order at
+    once: one that goes still counts for the others (getPodsToDelete).
     """
-    on_node = Counter((*(pod.spec.node_name for pod in pods), *other_nodes))
+    on_node = Counter((pod.spec.node_name for pod in pods) if all_nodes is None else all_nodes)
 
     def cost_and_rank(pod: Pod) -> tuple[int, int]:
         return parse_int64(pod.metadata.annotations.deletion_cost or "") or 0, -on_node[pod.spec.node_name]

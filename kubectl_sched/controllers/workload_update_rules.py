@@ -123,6 +123,18 @@ def running_replica_set(item: Deployment, present: Sequence[Pod], objects: Objec
     return replica_set_of(item, youngest.metadata.labels[TEMPLATE_HASH])
 
 
+def oldest_first(pods: Sequence[Pod], objects: Objects) -> list[Pod]:
+    """Return a Deployment's pods, those of the oldest ReplicaSet first (ReplicaSetsByCreationTimestamp)."""
+
+    def age(pod: Pod) -> tuple[str, str]:
+        owner = pod.metadata.controller
+        name = owner.name if owner is not None else ""
+        owning = objects.get(ReplicaSet, name, pod.namespace)
+        return (owning.metadata.creation_timestamp or "") if owning is not None else "", name
+
+    return sorted(pods, key=age)
+
+
 def _newest(item: Deployment, objects: Objects) -> ReplicaSet | None:
     owned = [each for each in objects.in_namespace(ReplicaSet, item.namespace) if _is_of(each, item)]
     active = [each for each in owned if each.spec.replicas != 0]

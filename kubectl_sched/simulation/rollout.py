@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from kubectl_sched.api.component_helpers.node_affinity import RequiredNodeAffinity
 from kubectl_sched.api.core import HOSTNAME, ZONE
-from kubectl_sched.controllers.active_pods import least_wanted
+from kubectl_sched.controllers.active_pods import is_ready, least_wanted
 from kubectl_sched.record import Record
 from kubectl_sched.simulation.placements import QueuedPod
 
@@ -58,6 +58,8 @@ class Strategy(Record, frozen=True, kw_only=True):
 
 class Plan(Record, frozen=True, kw_only=True):
     """The rollout to simulate: the old pods, which run on nodes, and the new ones that replace them.
+
+    Of a Deployment those of the oldest ReplicaSet come first.
 
     Where pods are replaced in place, `replaces` gives the old pod of a new one, by the new one's key.
     """
@@ -172,12 +174,24 @@ class _ByCount(_Rollout):
         """Take away as many old pods as may be missing; how many."""
         least = len(self._new) - self._plan.strategy.max_unavailable
         removable = min(len(self._old), len(self._old) + self._available_new - least)
-        beside = (each.node for each in self._placed.values())
-        removed = least_wanted(self._old, max(0, removable), self._plan.now, beside)
+        removed = self._first_to_go(max(0, removable))
         for pod in removed:
             self._old.remove(pod)
             self._simulation.remove(pod)
         return len(removed)
+
+    def _first_to_go(self, number: int) -> list[Pod]:
+        """Return so many old pods: those that are not ready, then the others, each of the oldest ReplicaSet first.
+
+        Answers to cleanupUnhealthyReplicas and scaleDownOldReplicaSetsForRollingUpdate.
+        """
+        of_set: dict[str, list[Pod]] = {}
+        for pod in self._old:
+            owner = pod.metadata.controller
+            of_set.setdefault(owner.name if owner is not None else "", []).append(pod)
+        on = [*(each.node for each in self._placed.values()), *(pod.spec.node_name for pod in self._old)]
+        ordered = [pod for pods in of_set.values() for pod in least_wanted(pods, number, self._plan.now, on)]
+        return sorted(ordered, key=is_ready)[:number]
 
 
 class _InPlace(_Rollout):

@@ -157,6 +157,10 @@ class PlacedWorkloads:
             surplus = surplus_of(item, workload.pods, old, self._now, self._cluster.nodes.values() if stays else ())
             workload.notes = self._go_first(replicas, surplus)
             old = [pod for pod in old if pod not in surplus]
+        if old and isinstance(item, Deployment):
+            from kubectl_sched.controllers.workload_update_rules import oldest_first
+
+            old = oldest_first(old, self._admission.objects)
         workload.old = old
         if old and workload.pods and only_surges(item, count, self._admission.enabled):
             self._making.check_surge(workload.pods[0])

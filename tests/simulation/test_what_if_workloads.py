@@ -480,6 +480,25 @@ def test_old_pods_that_share_a_node_with_new_ones_go_first(ask: Ask) -> None:
     assert [each.name for each in rollout.remaining] == ["web-1-0"]
 
 
+@pytest.mark.parametrize(
+    ("status", "left"), [({}, ["web-2-0", "web-2-1"]), ({"web-2-1": UNREADY}, ["web-1-0", "web-2-0"])]
+)
+def test_old_pods_of_the_oldest_replica_set_go_first(ask: Ask, status: Json, left: list[str]) -> None:
+    """web-2 stands before web-1, and its pods share a node."""
+    there = [workload("Deployment", 3)]
+    for name, hour, on in (("web-2", "09", ("w2", "w2")), ("web-1", "08", ("w1",))):
+        there.append(replica_set(len(on), name=name))
+        there[-1]["metadata"]["creationTimestamp"] = f"2026-06-01T{hour}:00:00Z"
+        owned = {"owner_name": name, HASH: name.removeprefix("web-")}
+        there += [pod(f"{name}-{at}", where, "ReplicaSet", **owned) for at, where in enumerate(on)]
+    for each in there:
+        if each["kind"] == "Pod":
+            each["status"] = status.get(each["metadata"]["name"], READY)
+    rolling = {"rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}
+    (rollout,) = ask(there, workload("Deployment", 3, "b", "9", strategy=rolling)).rollouts
+    assert sorted(each.name for each in rollout.remaining) == left
+
+
 def test_recreate_makes_no_pod_before_all_old_ones_are_gone(ask: Ask) -> None:
     there = deployed("w1", "w1")
     wanted = workload("Deployment", 3, "b", strategy={"type": "Recreate"})
