@@ -14,7 +14,7 @@ from kubectl_sched.queries.explain import Answer, PodExplainer, Question
 from kubectl_sched.record import CachingRecord, Record
 from kubectl_sched.scheduler.group_membership import GENERIC_WORKLOAD, is_member
 from kubectl_sched.scheduler.podgroup_members import explain_podgroup, info_of
-from kubectl_sched.scheduler.workload_gang import explain_workload
+from kubectl_sched.scheduler.workload_gang import explain_workload, is_of_workload
 from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
 from kubectl_sched.sources.discovery.replay_setup import Replay
 from kubectl_sched.sources.pod_selection import Selection
@@ -123,12 +123,16 @@ def _selected(question: PodGroupQuestion, dump: Dump) -> Sequence[Group]:
 
 
 def _of_workloads(question: PodGroupQuestion, dump: Dump, schedulers: ClusterSchedulers) -> Iterator[PodGroupResult]:
-    _check_gate(schedulers.default_scheduler.configuration, GangScheduling.name, f"{GENERIC_WORKLOAD}=true,")
     workloads = _inside(question, dump, Workload)
     if question.names:
         workloads = _named(question, workloads, "Workload")
     for workload in workloads:
-        results = explain_workload(workload, schedulers.default_scheduler)
+        pods = [item for item in dump.objects if isinstance(item, Pod) and is_of_workload(item, workload)]
+        if not (pods or question.names):
+            continue
+        scheduler = next(map(schedulers.scheduler, pods), schedulers.default_scheduler)
+        _check_gate(scheduler.configuration, GangScheduling.name, f"{GENERIC_WORKLOAD}=true,")
+        results = explain_workload(workload, scheduler)
         yield from (result for result in results if question.names or result.members)
 
 

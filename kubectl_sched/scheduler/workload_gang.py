@@ -30,8 +30,8 @@ _TIMED_OUT = "0/1 nodes are available: 1 rejected due to timeout after waiting 5
 def explain_workload(workload: Workload, scheduler: Scheduler) -> Iterator[PodGroupResult]:
     """Yield the result of each group of the workload, of each of its replicas if pods name any."""
     nodes = scheduler.nodes
-    placed = [pod for pod in (*nodes.whole.existing_pods.pods, *nodes.stranded) if _is_of(pod, workload)]
-    pending = sorted((pod for pod in nodes.pending if _is_of(pod, workload)), key=queue_key)
+    placed = [pod for pod in (*nodes.whole.existing_pods.pods, *nodes.stranded) if is_of_workload(pod, workload)]
+    pending = sorted((pod for pod in nodes.pending if is_of_workload(pod, workload)), key=queue_key)
     for group in workload.spec.pod_groups:
         replicas = dict.fromkeys(_replica(pod) for pod in (*pending, *placed) if _group(pod) == group.name)
         for replica in replicas or [""]:
@@ -88,7 +88,8 @@ def _member(result: ScheduleResult, node_name: str | None, *, passes: bool) -> M
     return Member(pod=result.pod, outcome=Outcome.SCHEDULABLE, node_name=node_name, tied=tied, result=result)
 
 
-def _is_of(pod: Pod, workload: Workload) -> bool:
+def is_of_workload(pod: Pod, workload: Workload) -> bool:
+    """Report whether the pod names the workload."""
     reference = pod.spec.workload_ref
     return (
         reference is not None

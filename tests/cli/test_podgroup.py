@@ -263,6 +263,44 @@ def test_a_workload_of_1_35_is_scheduled_pod_by_pod(
         assert data["members"][0]["event"] == f"0/1 nodes are available: 1 {why}."
 
 
+def test_a_workload_is_placed_by_the_scheduler_of_its_pods(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    member = _pod("m0")
+    member["spec"] = {
+        "containers": member["spec"]["containers"],
+        "schedulerName": "batch",
+        "workloadRef": {"name": "train", "podGroup": "w"},
+    }
+    config = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+    container = {
+        "name": "kube-scheduler",
+        "image": "registry.k8s.io/kube-scheduler:v1.35.0",
+        "command": ["kube-scheduler", "--config=/c/c", "--feature-gates=GenericWorkload=true,GangScheduling=true"],
+        "volumeMounts": [{"name": "c", "mountPath": "/c"}],
+    }
+    scheduler = _pod("batch")
+    scheduler["spec"] = {
+        "nodeName": "a1",
+        "containers": [container],
+        "volumes": [{"name": "c", "configMap": {"name": "c"}}],
+    }
+    scheduler["status"] = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
+    settings = {"c": f"{config}profiles: [{{schedulerName: batch}}]\n"}
+    workload = {
+        "apiVersion": "scheduling.k8s.io/v1alpha1",
+        "kind": "Workload",
+        "metadata": {"name": "train", "namespace": "ml"},
+        "spec": {"podGroups": [{"name": "w", "policy": {"gang": {"minCount": 1}}}]},
+    }
+    source = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": "ml"}, "data": settings}
+    items = [_node("a1", "a"), workload, member, scheduler, source]
+    items[0]["status"]["nodeInfo"] = {"kubeletVersion": "v1.35.0"}
+    path = tmp_path / "workload.json"
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    with pytest.raises(SystemExit) as ended:
+        app(["explain", "workload/train", "-n", "ml", "--from", str(path), "-o", "name"], standalone_mode=False)
+    assert (ended.value.code, capsys.readouterr().out) == (0, "pod/m0 node/a1\n")
+
+
 @pytest.mark.parametrize(
     "reference",
     [{"podGroupTemplateRef": {"workload": {"workloadName": "job"}}}, {"workloadRef": {"workloadName": "job"}}],
