@@ -60,6 +60,16 @@ async def test_a_click_on_a_heading_sorts_by_it() -> None:
 
 
 @on_screen
+async def test_a_click_on_a_heading_beside_a_scrollbar_sorts_by_what_stands_there() -> None:
+    """With one more cell for the columns the memory would stand there."""
+    async with opened(explorer(API), size=(96, 10)) as screen:
+        at = screen.line_with("Points").index("Fit")
+        await screen.pilot.click("#nodes", offset=(at, 0))
+        await screen.settle()
+        assert screen.view.sort.key == "NodeResourcesFit"
+
+
+@on_screen
 async def test_the_filter_narrows_with_every_letter() -> None:
     async with opened(explorer(API)) as screen:
         await screen.press("slash")

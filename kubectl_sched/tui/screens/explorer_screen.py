@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from kubectl_sched.suggestions.change import Suggestion
     from kubectl_sched.tui.edits import Weigh
     from kubectl_sched.tui.explorer_state import View
+    from kubectl_sched.tui.lines.node_columns import Column
 
 
 class ReportScreen(Page[None]):
@@ -115,9 +116,14 @@ class ExplorerScreen(DecisionScreen):
         self.draw_suggestion()
         self._draw_details()
 
+    @property
+    def _columns(self) -> Sequence[Column]:
+        """The columns that there is room for beside a scrollbar."""
+        return columns(self.view, self.listing, self.nodes.scrollable_content_region.width or self.size.width)
+
     def _draw_nodes(self, cursor: int) -> None:
         nodes, rows = self.nodes, self.rows
-        shown = columns(self.view, self.listing, nodes.scrollable_content_region.width or self.size.width)
+        shown = self._columns
         line_of = NodeLines(self.view, self.listing, shown)
         nodes.show(len(rows), lambda index: line_of(rows[index]), heading=heading(shown, self.view.sort), cursor=cursor)
 
@@ -147,7 +153,7 @@ class ExplorerScreen(DecisionScreen):
 
     def on_line_list_heading_clicked(self, event: LineList.HeadingClicked) -> None:
         """Sort by that column."""
-        key = column_at(columns(self.view, self.listing, self.nodes.size.width), event.index)
+        key = column_at(self._columns, event.index)
         if key in sort_keys(self.view.result, is_edited=bool(self.view.edits)):
             self.show(explorer_state.sorted_by(self.view, str(key)))
 
