@@ -9,6 +9,7 @@ import numpy as np
 from msgspec import structs
 from msgspec.structs import replace
 
+from kubectl_sched.api.apimachinery.quantity import parse_quantity
 from kubectl_sched.api.component_helpers.resource_names import is_extended_resource_name, is_huge_page_resource_name
 from kubectl_sched.api.meta import with_spec
 from kubectl_sched.errors import SchedError
@@ -124,6 +125,10 @@ class Request(Edit, frozen=True, kw_only=True):
         limits = resources.limits
         if is_extended_resource_name(self.resource) or is_huge_page_resource_name(self.resource):
             limits = _with(limits, self.resource, self.quantity)
+        elif self.quantity is not None and self.resource in limits:
+            limit = parse_quantity(limits[self.resource])
+            if parse_quantity(self.quantity) > limit:
+                raise SchedError(f"container {container.name} has a {self.resource} limit of {limit}: request no more")
         return structs.replace(container, resources=structs.replace(resources, requests=requests, limits=limits))
 
 

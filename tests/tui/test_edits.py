@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -190,6 +191,20 @@ def test_a_request_of_an_extended_resource_takes_its_limit_along() -> None:
     container = edited("web-0", "request nvidia.com/gpu=2").pod.spec.containers[0]
     assert container.resources.requests["nvidia.com/gpu"] == "2"
     assert container.resources.limits["nvidia.com/gpu"] == "2"
+
+
+@pytest.mark.parametrize(
+    ("quantity", "limit", "is_refused"), [("2", "1500m", True), ("1500m", "1.5", False), ("2", None, False)]
+)
+def test_a_request_is_no_higher_than_its_limit(quantity: str, limit: str | None, is_refused: bool) -> None:
+    trial = Trial.of(decision("web-0").explanation.result)
+    (first, *others) = trial.pod.spec.containers
+    resources = structs.replace(first.resources, limits={} if limit is None else {"cpu": limit})
+    limited = with_spec(trial.pod, containers=(structs.replace(first, resources=resources), *others))
+    (edit,) = parse(f"request cpu={quantity}", CONTEXT)
+    said = pytest.raises(SchedError, match=f"has a cpu limit of {limit}: request no more")
+    with said if is_refused else nullcontext():
+        edit.applied(structs.replace(trial, pod=limited))
 
 
 def test_a_no_execute_taint_takes_pods_off_the_node() -> None:
