@@ -30,7 +30,7 @@ _PHASES = {"Unknown": 1, "Running": 2}
 class _Compared(NamedTuple):
     pod: Pod
     stage: tuple[bool, int, bool]
-    """Whether it has a node, its phase, and whether it is ready."""
+    """Has a node, phase, is ready: what is compared first."""
 
     ready_since: datetime | None
     restarts: tuple[int, int]
