@@ -37,7 +37,10 @@ def serving(said: bytes, taken: list[socket.socket] | None = None, pause: float 
         thread.start()
         yield f"http://127.0.0.1:{listening.getsockname()[1]}"
         listening.shutdown(socket.SHUT_RDWR)
+        while thread.is_alive():  # it may have taken one more connection meanwhile
+            for connection in list(taken):
+                with suppress(OSError):
+                    connection.shutdown(socket.SHUT_RDWR)
+            thread.join(0.05)
         for connection in taken:
-            with suppress(OSError):
-                connection.shutdown(socket.SHUT_RDWR)
             connection.close()
