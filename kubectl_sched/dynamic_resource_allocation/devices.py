@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
+from kubectl_sched.api.apimachinery.labels import InvalidSelector
 from kubectl_sched.api.component_helpers.node_affinity import strict_node_selector
 from kubectl_sched.dynamic_resource_allocation.allocation_errors import AllocationFailed
 from kubectl_sched.record import CachingRecord
@@ -111,7 +112,27 @@ def node_matches(node: Node, node_name: str | None, all_nodes: bool, selector: a
         return True
     if selector is None:
         return False
-    return strict_node_selector(selector).matches(node.metadata.labels, node.metadata.name)
+    try:
+        return strict_node_selector(selector).matches(node.metadata.labels, node.metadata.name)
+    except InvalidSelector as error:
+        raise InvalidSelector(f"failed to parse node selector {_shown(selector)}: {error.reason}") from None
+
+
+def _shown(selector: affinity.NodeSelector) -> str:
+    """Return the selector as its generated String method writes it."""
+
+    def listed(requirements: Iterable[affinity.NodeSelectorRequirement]) -> str:
+        shown = (
+            f"NodeSelectorRequirement{{Key:{each.key},Operator:{each.operator},Values:[{' '.join(each.values)}],}},"
+            for each in requirements
+        )
+        return f"[]NodeSelectorRequirement{{{''.join(shown)}}}"
+
+    terms = (
+        f"NodeSelectorTerm{{MatchExpressions:{listed(each.match_expressions)},MatchFields:{listed(each.match_fields)},}},"
+        for each in selector.node_selector_terms
+    )
+    return f"&NodeSelector{{NodeSelectorTerms:[]NodeSelectorTerm{{{''.join(terms)}}},}}"
 
 
 def with_taint_rules(
