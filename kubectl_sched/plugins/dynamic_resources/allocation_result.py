@@ -11,6 +11,7 @@ from uuid import NAMESPACE_OID, uuid5
 from kubectl_sched.api.affinity import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from kubectl_sched.api.resource import AllocationResult, DeviceAllocationResult, DeviceRequestAllocationResult
 from kubectl_sched.config.allocator_versions import BINDING_CONDITIONS, CONSUMABLE_CAPACITY
+from kubectl_sched.dynamic_resource_allocation.allocation_errors import AllocationFailed
 from kubectl_sched.framework.reservation import DevicesOfClass
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def allocation_result(allocation: Allocation, node_name: str, allocator: Allocat
     results = tuple(_result(allocation, place, device, allocator) for place, device in enumerate(allocation.devices))
     return AllocationResult(
         devices=DeviceAllocationResult(results=results),
-        node_selector=_node_selector(allocation, node_name, allocator),
+        node_selector=node_selector(allocation, node_name, allocator),
     )
 
 
@@ -68,8 +69,11 @@ def _share_id(allocation: Allocation, place: int) -> str:
     return str(uuid5(NAMESPACE_OID, f"{claim.key}/{claim.metadata.uid}/{place}"))
 
 
-def _node_selector(allocation: Allocation, node_name: str, allocator: Allocator) -> NodeSelector | None:
-    """The node's name where one device is only there, else what all devices' slices ask for (createNodeSelector)."""
+def node_selector(allocation: Allocation, node_name: str, allocator: Allocator) -> NodeSelector | None:
+    """The node's name where one device is only there, else what all devices' slices ask for (createNodeSelector).
+
+    Raises AllocationFailed for a selector of several terms.
+    """
     fields: dict[NodeSelectorRequirement, None] = {}
     expressions: dict[NodeSelectorRequirement, None] = {}
     for _, device, _ in allocation.devices:
@@ -79,7 +83,11 @@ def _node_selector(allocation: Allocation, node_name: str, allocator: Allocator)
         if published.node_name is not None or binds:
             name = NodeSelectorRequirement(key="metadata.name", operator="In", values=(node_name,))
             return NodeSelector(node_selector_terms=(NodeSelectorTerm(match_fields=(name,)),))
-        for term in published.node_selector.node_selector_terms if published.node_selector is not None else ():
+        terms = published.node_selector.node_selector_terms if published.node_selector is not None else ()
+        if len(terms) > 1:
+            said = f"unsupported ResourceSlice.NodeSelector with {len(terms)} terms"
+            raise AllocationFailed(f"create NodeSelector for claim {allocation.claim.name}: {said}")
+        for term in terms:
             fields.update(dict.fromkeys(term.match_fields))
             expressions.update(dict.fromkeys(term.match_expressions))
     if not fields and not expressions:

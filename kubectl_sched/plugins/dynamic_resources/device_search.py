@@ -15,6 +15,7 @@ from kubectl_sched.dynamic_resource_allocation.allocation_errors import (
     SearchTooLong,
 )
 from kubectl_sched.plugins.dynamic_resources.allocation import Allocation
+from kubectl_sched.plugins.dynamic_resources.allocation_result import node_selector
 from kubectl_sched.plugins.dynamic_resources.device_allocation import TentativeAllocation
 from kubectl_sched.plugins.dynamic_resources.eligibility import Eligibility
 from kubectl_sched.plugins.dynamic_resources.request_validation import RequestChecker
@@ -50,6 +51,7 @@ class Search:
         self._rules = shared.rules
         self._pools = shared.pools(node)
         self._eligibility = Eligibility(shared, node, claims)
+        self._node_name = node.name
         self._tentative = TentativeAllocation(shared, node, claims, self._eligibility)
         self._claims: list[ClaimData] = []
         self._steps = 0
@@ -66,7 +68,10 @@ class Search:
                 raise FailedAllocationOnNode("invalid resource pools were encountered")
             return None
         found = zip(self._claims, self._tentative.results, strict=True)
-        return [Allocation(data.claim, tuple(devices)) for data, devices in found]
+        allocations = [Allocation(data.claim, tuple(devices)) for data, devices in found]
+        for each in allocations:
+            node_selector(each, self._node_name, self._shared)
+        return allocations
 
     def _next_claim(self, index: int) -> bool:
         return index >= len(self._claims) or self._next_request(index, 0)

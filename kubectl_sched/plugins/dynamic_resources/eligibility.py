@@ -61,7 +61,7 @@ class Eligibility:
         try:
             return node_matches(self._node, published.node_name, published.all_nodes, published.node_selector)
         except InvalidSelector as wrong:
-            raise AllocationFailed(f"failed to parse node selector: {wrong.reason}") from wrong
+            raise AllocationFailed(wrong.reason) from wrong
 
     def has_capacity(self, request: RequestData, device: SliceDevice, *, empty: bool = False) -> bool:
         """Report whether as much of the device is left as the request takes; `empty` of one that nobody uses."""

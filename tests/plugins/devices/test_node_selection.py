@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import json
+from typing import TYPE_CHECKING
+
 import pytest
 
 from kubectl_sched.api.affinity import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from kubectl_sched.api.apimachinery.labels import InvalidSelector
 from kubectl_sched.api.core import Node
 from kubectl_sched.dynamic_resource_allocation.devices import node_matches
+from kubectl_sched.queries.explain import Question, explain
+from kubectl_sched.sources.dump.reader import read
+from kubectl_sched.sources.pod_selection import Selection
+from tests.apiserver.manifests import listing, obj
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def test_a_selector_that_cannot_be_parsed_is_shown_as_upstream_shows_it() -> None:
@@ -25,3 +35,25 @@ def test_a_selector_that_cannot_be_parsed_is_shown_as_upstream_shows_it() -> Non
         'nodeSelectorTerms[0].matchExpressions[1].operator: Unsupported value: "Foo": supported values: "In", "NotIn", '
         '"Exists", "DoesNotExist", "Gt", "Lt"'
     )
+
+
+def test_a_slice_whose_selector_has_two_terms_fails_the_allocation_of_its_devices(tmp_path: Path) -> None:
+    chosen = [{"matchExpressions": [{"key": "a", "operator": "In", "values": [name]}]} for name in ("n1", "n2")]
+    pool = {"name": "p", "generation": 1, "resourceSliceCount": 1}
+    published = {"driver": "x.io", "pool": pool, "devices": [{"name": "d"}]}
+    exactly = {"deviceClassName": "c", "allocationMode": "ExactCount", "count": 1}
+    group = "resource.k8s.io/v1"
+    container = {"name": "c", "image": "i", "resources": {"claims": [{"name": "x"}]}}
+    spec = {"containers": [container], "resourceClaims": [{"name": "x", "resourceClaimName": "claim"}]}
+    items = [
+        obj("Node", "n1", metadata={"labels": {"a": "n1"}}, status={"allocatable": {"pods": "10"}}),
+        obj("ResourceSlice", "s", "", group, spec={**published, "nodeSelector": {"nodeSelectorTerms": chosen}}),
+        obj("DeviceClass", "c", "", group, spec={}),
+        obj("ResourceClaim", "claim", "", group, spec={"devices": {"requests": [{"name": "r", "exactly": exactly}]}}),
+        obj("Pod", "web", spec=spec),
+    ]
+    (tmp_path / "all.json").write_text(json.dumps(listing(*items)))
+    dump = read([str(tmp_path / "all.json")])
+    (found,) = explain(Question(selection=Selection(targets=("pod", "web"))), dump)[0].explanations
+    said = "create NodeSelector for claim claim: unsupported ResourceSlice.NodeSelector with 2 terms"
+    assert str(found.result.error).endswith(said)
