@@ -15,7 +15,6 @@ from kubectl_sched.dynamic_resource_allocation.allocation_errors import (
     SearchTooLong,
 )
 from kubectl_sched.plugins.dynamic_resources.allocation import Allocation
-from kubectl_sched.plugins.dynamic_resources.allocation_result import node_selector
 from kubectl_sched.plugins.dynamic_resources.device_allocation import TentativeAllocation
 from kubectl_sched.plugins.dynamic_resources.eligibility import Eligibility
 from kubectl_sched.plugins.dynamic_resources.request_validation import RequestChecker
@@ -70,7 +69,10 @@ class Search:
         found = zip(self._claims, self._tentative.results, strict=True)
         allocations = [Allocation(data.claim, tuple(devices)) for data, devices in found]
         for each in allocations:
-            node_selector(each, self._node_name, self._shared)
+            if any(_has_several_terms(device) for _, device, _ in each.devices):
+                from kubectl_sched.plugins.dynamic_resources.allocation_result import node_selector  # hardly ever
+
+                node_selector(each, self._node_name, self._shared)
         return allocations
 
     def _next_claim(self, index: int) -> bool:
@@ -167,3 +169,9 @@ class Search:
                     if self._steps > MOST_STEPS:
                         raise SearchTooLong
                     yield (pool_index, slice_index, device_index), pool, devices[device_index]
+
+
+def _has_several_terms(device: SliceDevice) -> bool:
+    """Report whether the nodes of a device, or of its slice, are selected by several terms, which upstream refuses."""
+    selectors = (device.slice.published.spec.node_selector, device.device.node_selector)
+    return any(each is not None and len(each.node_selector_terms) > 1 for each in selectors)
