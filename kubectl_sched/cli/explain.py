@@ -120,8 +120,9 @@ def explain(
             "--node-group-label": node_group_label,
             "--node-template": node_template,
         }
-        for flag in (flag for flag, value in given.items() if value):
-            raise SchedError(f"{flag} is about pods: a group is explained without it")
+        about_pods = next((flag for flag, value in given.items() if value), None)
+        if about_pods is not None:
+            raise SchedError(f"{about_pods} is about pods: a group is explained without it")
         if interactive:
             _check_interactive(display.output, watch=False)
         from kubectl_sched.render.display import Display

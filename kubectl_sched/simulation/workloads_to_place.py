@@ -97,10 +97,9 @@ class PlacedWorkloads:
         present += self._cluster.take_evicted(lambda pods: pods_of(item, pods))
         terminating: list[Pod] = []
         if not self._sizing.replace:
-            terminating = [pod for pod in present if is_replaced(pod, ())]
+            if isinstance(item, Job) and item.waits_for_the_end:
+                terminating = [pod for pod in present if is_replaced(pod, ())]
             present = [pod for pod in present if not is_replaced(pod, ())]
-        if not (isinstance(item, Job) and item.waits_for_the_end):
-            terminating = []
         replica_set = None
         if only_scales and isinstance(item, Deployment):
             from kubectl_sched.controllers.workload_update_rules import running_replica_set

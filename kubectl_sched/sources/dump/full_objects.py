@@ -55,16 +55,17 @@ def _documents(data: bytes) -> list[Any]:
 
 def _items(value: Any, kind: str = "") -> Iterator[dict[str, Any]]:
     """The objects of a value, of lists of lists, too; `kind` is that of an object that names none."""
-    if isinstance(value, list):
-        for item in value:
-            yield from _items(item, kind)
-    elif isinstance(value, dict):
-        own = str(value.get("kind", kind))
-        if own.endswith("List"):
-            items = value.get("items")
-            yield from _items(items if isinstance(items, list) else [], own.removesuffix("List"))
-        else:
-            yield {"kind": kind, **value}
+    waiting = [(value, kind)]  # nested however deep: a call for each level would end in RecursionError
+    while waiting:
+        value, kind = waiting.pop()
+        if isinstance(value, list):
+            waiting += ((item, kind) for item in reversed(value))
+        elif isinstance(value, dict):
+            own = str(value.get("kind", kind))
+            if not own.endswith("List"):
+                yield {"kind": kind, **value}
+            elif isinstance(items := value.get("items"), list):
+                waiting.append((items, own.removesuffix("List")))
 
 
 def _key(item: dict[str, Any]) -> str:

@@ -37,6 +37,7 @@ def test_whole_objects_are_those_that_can_be_read(broken: dict[str, Any], tmp_pa
     "text",
     [
         json.dumps([{"kind": "PodList", "items": [UNNAMED]}]),
+        "[" * 900 + json.dumps(POD) + "]" * 900,
         json.dumps({"kind": "List", "items": [{"kind": "PodList", "items": [UNNAMED]}]}),
         json.dumps({"kind": "NodeList", "items": []}) + json.dumps({"kind": "PodList", "items": [UNNAMED]}),
         json.dumps({"kind": "NodeList", "items": []}, indent=1) + "\n" + json.dumps(POD, indent=1),
