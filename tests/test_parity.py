@@ -334,6 +334,16 @@ def test_the_nominated_node_wins_at_once() -> None:
     assert (result.nominated_first, result.best) == ("w1", ("w2",))
 
 
+def test_the_warning_names_the_nominated_node_where_several_are_feasible() -> None:
+    waiting = pod(status={"nominatedNodeName": "w1"}, **requests(cpu="1"))
+    warnings = explained(waiting, node("w1"), node("w2")).warnings
+    assert [each for each in warnings if "asks the nominated node w1 first" in each]
+    failing = explained(
+        waiting, node("w1"), node("w2"), config=profile(preScore={"disabled": [{"name": "TaintToleration"}]})
+    ).warnings
+    assert [each for each in failing if "kube-scheduler does not score when the nominated node w1 passes" in each]
+
+
 @pytest.mark.parametrize(("priority", "fits"), [(4, False), (5, False), (6, True)])
 def test_nominated_pods_of_equal_or_higher_priority_count(priority: int, fits: bool) -> None:
     promised = pod("promised", status={"nominatedNodeName": "w1"}, priority=5, **requests(cpu="3"))

@@ -56,9 +56,17 @@ def _all(result: ScheduleResult, configuration: Configuration) -> Iterator[str]:
 
 def _beyond_the_search(result: ScheduleResult) -> Iterator[str]:
     assert result.framework is not None  # noqa: S101 - asked only of such results
+    nominated = result.nominated_first
     if result.score_error is not None and result.error is None:
-        yield f"scoring would fail, but kube-scheduler does not score a single feasible node: {result.score_error}"
+        which = "a single feasible node" if nominated is None else f"when the nominated node {nominated} passes"
+        yield f"scoring would fail, but kube-scheduler does not score {which}: {result.score_error}"
     if not len(result.feasible):
+        return
+    if nominated is not None and len(result.feasible) > 1:
+        yield (
+            f"kube-scheduler asks the nominated node {nominated} first, and as it passes, looks at no other node; "
+            "the points here are what scoring would give"
+        )
         return
     if not result.framework.score_plugins:
         yield "the profile has no score plugin, so kube-scheduler stops at the first feasible node that it meets"

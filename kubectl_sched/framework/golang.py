@@ -31,6 +31,14 @@ def truncated_divisions(dividends: Integers, divisors: Integers | int) -> Intege
     return np.where(rounded_down, quotients + 1, quotients)
 
 
+_INT64_LIMIT = 2.0**63
+
+
+def as_int64(number: float) -> int:
+    """Go's `int64(f)` on amd64: it drops the fraction, and what int64 cannot hold becomes its smallest value."""
+    return int(number) if -_INT64_LIMIT <= number < _INT64_LIMIT else -(2**63)
+
+
 def round_half_away(number: float) -> float:
     """math.Round of Go: halves go away from zero, where Python's round goes to even."""
     if math.isnan(number) or math.isinf(number):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 import numpy as np
 
 from kubectl_sched.framework.evidence import Evidence
-from kubectl_sched.framework.golang import truncated_divisions
+from kubectl_sched.framework.golang import as_int64, truncated_divisions
 from kubectl_sched.framework.interface import DependsOn, ScorePlugin
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class ImageLocality(ScorePlugin):
         found = nodes.whole.table.image_state(normalized_image_name(image))
         if found is None:
             return 0
-        return int(float(found.size) * (len(found.rows) / len(nodes.whole)))
+        return as_int64(float(found.size) * (len(found.rows) / len(nodes.whole)))
 
     def explain_score(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
         """For each image of the pod, whether the node lists that very name, and names that nearly match."""

@@ -26,7 +26,7 @@ from kubectl_sched.framework.interface import (
 from kubectl_sched.framework.normalize_score import default_normalize_score
 from kubectl_sched.framework.status import SKIP, SUCCESS, NodeToStatus, Status, error, unresolvable, unschedulable
 from kubectl_sched.plugins.dynamic_resources.claims import SPECIAL_NAME, ClaimProblem, pod_claims, unreserved_for_group
-from kubectl_sched.plugins.dynamic_resources.state import STATE, PreFilterState
+from kubectl_sched.plugins.dynamic_resources.state import FILTERED, STATE, PreFilterState
 from kubectl_sched.snapshot import Column
 
 if TYPE_CHECKING:
@@ -117,6 +117,7 @@ class DynamicResources(
         if not self._on:
             return Column.filled(len(nodes), SUCCESS)
         known = state.read(STATE)
+        state.write(FILTERED, True)
         if not known.claims.claims:
             return Column.filled(len(nodes), SUCCESS)
         return Column.of(self._filtering.outcome(known, pod, node).status for node in nodes)
@@ -232,7 +233,7 @@ class DynamicResources(
         if not self._on or (self._rules.score_wants_prioritized_list and not self._enabled("DRAPrioritizedList")):
             return scores
         known = state.read(STATE)
-        if known.allocator is None:
+        if known.allocator is None or state.get(FILTERED) is None:
             return scores
         from kubectl_sched.plugins.dynamic_resources.scoring import node_score
 
@@ -253,16 +254,23 @@ class DynamicResources(
     def explain_score(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
         """Name the devices that the node would give, and the alternatives that they are."""
         known = state.get(STATE)
-        if known is None or not known.claims.claims:
+        if known is None or not known.claims.claims or state.get(FILTERED) is None:
             return ()
         from kubectl_sched.plugins.dynamic_resources.evidence import of_score
 
         return of_score(self._filtering.outcome(known, pod, nodes.node(row)))
 
-    def binding_actions(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[BindingAction, ...]:
-        """The devices that Reserve would take, and what PreBind would write to the claims."""
+    def _allocated(self, state: CycleState) -> PreFilterState | None:
+        """The state of a pod whose claims can be reserved; None if it has none, or Filter allocated nothing to it."""
         known = state.get(STATE)
         if known is None or not known.claims.claims:
+            return None
+        return known if known.allocator is None or state.get(FILTERED) is not None else None
+
+    def binding_actions(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[BindingAction, ...]:
+        """The devices that Reserve would take, and what PreBind would write to the claims."""
+        known = self._allocated(state)
+        if known is None:
             return ()
         from kubectl_sched.plugins.dynamic_resources.planned_writes import actions
 
@@ -274,8 +282,8 @@ class DynamicResources(
         self, state: CycleState, pod: Pod, nodes: Snapshot, row: int, now: str | None = None
     ) -> tuple[Reservation, ...]:
         """The claims with the devices that the pod takes on that node; the pod too, where its status tells of them."""
-        known = state.get(STATE)
-        if known is None or not known.claims.claims:
+        known = self._allocated(state)
+        if known is None:
             return ()
         from kubectl_sched.plugins.dynamic_resources.reserve import Reserving
 

@@ -46,3 +46,6 @@ class PreFilterState(Record, frozen=True, kw_only=True):
 
 
 STATE: StateKey[PreFilterState] = StateKey(name="DynamicResources", absent="not found")
+
+FILTERED: StateKey[bool] = StateKey(name="DynamicResources.nodeAllocations")
+"""Written by Filter. Score and Reserve know only what Filter has allocated: nothing in a profile without it."""

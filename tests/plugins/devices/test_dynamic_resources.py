@@ -326,6 +326,8 @@ def test_binding_names_the_devices() -> None:
     nodes = snapshot(node(), device_class(), claim(), published(device("d0")))
     one, state = plugin(), CycleState()
     assert one.pre_filter(state, claimer("gpus"), nodes).status.is_success
+    assert one.binding_actions(state, claimer("gpus"), nodes, 0) == ()
+    one.filter(state, claimer("gpus"), nodes)
     actions = one.binding_actions(state, claimer("gpus"), nodes, 0)
     assert any(f"{DRIVER}/p/d0" in action.action for action in actions)
 
