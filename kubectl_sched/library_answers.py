@@ -53,7 +53,7 @@ class _Shown:
         from rich.text import Text
 
         from kubectl_sched.render.display import Display
-        from kubectl_sched.render.text.terminal import rendered
+        from kubectl_sched.render.writers.terminal import rendered
 
         console = Console(file=StringIO(), width=_WIDTH, force_terminal=True, markup=False, highlight=False)
         lines = rendered(self._answer, Display(node=self._node), self.notes, console, None)
@@ -67,7 +67,7 @@ class _Shown:
     def to_html(self) -> str:
         """Return the page of `-o html`: one file that needs no network."""
         from kubectl_sched.render.display import Display
-        from kubectl_sched.render.html.page import explanation_page
+        from kubectl_sched.render.writers.html import explanation_page
 
         return explanation_page(self._answer, Display(output="html", node=self._node))
 
@@ -81,7 +81,7 @@ class _Shown:
     def to_markdown(self) -> str:
         """Return the answer as `-o markdown` prints it."""
         from kubectl_sched.render.display import Display
-        from kubectl_sched.render.markdown.markdown_answer import explanation_markdown
+        from kubectl_sched.render.writers.markdown import explanation_markdown
 
         return explanation_markdown(self._answer, Display(output="markdown", node=self._node))
 
@@ -129,7 +129,7 @@ class Explanation(_Shown):
     @property
     def summary(self) -> str:
         """The first sentence of the table."""
-        from kubectl_sched.render.headline import headline
+        from kubectl_sched.render.sentences.headline import headline
 
         return headline(self._explanation)
 
@@ -151,7 +151,7 @@ class Explanation(_Shown):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the `Explanation` of `-o json`."""
-        from kubectl_sched.render.data.explanation_data import explanation_data
+        from kubectl_sched.render.answers.explanation_data import explanation_data
 
         data = explanation_data(self._explanation, self.summary)
         return {**data, "warnings": [*data["warnings"], *self.notes]}
@@ -176,7 +176,7 @@ class Explanations(_Shown):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the `ExplanationList` of `-o json`."""
-        from kubectl_sched.render.data.explanation_data import explanation_list
+        from kubectl_sched.render.answers.explanation_data import explanation_list
 
         return {**explanation_list([each.to_dict() for each in self]), "warnings": list(self.notes)}
 
@@ -199,13 +199,13 @@ class Triage(Record, frozen=True, kw_only=True):
 
     def __str__(self) -> str:
         """The sentence of each group."""
-        from kubectl_sched.render.triage.group_sentences import summary
+        from kubectl_sched.render.sentences.group_sentences import summary
 
         return "\n".join(map(summary, self._answer.groups))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the `Triage` of `-o json`."""
-        from kubectl_sched.render.triage.triage_data import triage_data
+        from kubectl_sched.render.triage_data import triage_data
 
         return triage_data(self._answer)
 
@@ -271,6 +271,6 @@ class Diff(Record, frozen=True, kw_only=True):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the `Diff` of `-o json`."""
-        from kubectl_sched.render.text.diff_text import diff_data
+        from kubectl_sched.render.answers.diff import diff_data
 
         return diff_data(self._answer)

@@ -19,7 +19,7 @@ from typing import Any
 
 import kubectl_sched
 from kubectl_sched.__main__ import main as program
-from kubectl_sched.render.text import placement_progress, progress_bar
+from kubectl_sched.render.writers import placement_progress, progress_bar
 from kubectl_sched.sources.dump import completeness
 
 _LATE = ("jinja2", "msgspec.yaml", "rich.console", "rich.table", "yaml")

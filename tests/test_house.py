@@ -7,6 +7,7 @@ import re
 from collections import defaultdict
 from graphlib import CycleError, TopologicalSorter
 from importlib import import_module
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,10 +56,10 @@ MEANINGS = {
 }
 """The file names that stand in several folders, each with its one meaning."""
 
-COMMANDS = {path.stem for path in (PACKAGE / "cli").glob("*.py")} & {
-    path.stem for path in (PACKAGE / "queries").glob("*.py")
-}
-"""A command and the query behind it have the same name."""
+STEMS = [{path.stem for path in (PACKAGE / folder).glob("*.py")} for folder in ("cli", "queries", "render/answers")]
+
+COMMANDS = set.union(*(one & other for one, other in combinations(STEMS, 2)))
+"""A command, the query behind it and the answer that it draws have the same name."""
 
 SMALL = 40
 """Lines below which a file that one other imports goes back into it."""
@@ -67,10 +68,10 @@ SMALL_ON_PURPOSE = {
     "kubectl_sched.dynamic_resource_allocation.cel.validators": "its checker is long enough",
     "kubectl_sched.sources.live.impersonation": "its kubeconfig is long enough",
     "kubectl_sched.diagnostics.messages.scheduler_reasons": "a command holds no rule of its own",
-    "kubectl_sched.render.text.placement_progress": "as above",
-    "kubectl_sched.render.triage.triage_output": "as above",
-    "kubectl_sched.render.markdown.capacity_markdown": "a format has its folder",
-    "kubectl_sched.render.markdown.make_room_markdown": "as above",
+    "kubectl_sched.render.writers.placement_progress": "as above",
+    "kubectl_sched.render.triage_output": "as above",
+    "kubectl_sched.render.writers.capacity_markdown": "a format has its folder",
+    "kubectl_sched.render.writers.make_room_markdown": "as above",
 }
 
 QUESTION = re.compile(r'"""(What|Which|How|Who|Whom|Whose|When|Where|Why|Whether) ')

@@ -28,7 +28,7 @@ import pytest
 
 from kubectl_sched.api.core import Namespace
 from kubectl_sched.queries.explanation import Explanation
-from kubectl_sched.render.data.explanation_data import explanation_data
+from kubectl_sched.render.answers.explanation_data import explanation_data
 from kubectl_sched.scheduler.result import Outcome
 from tests.plugins.clusters import node, pod, requests
 from tests.plugins.devices.test_dynamic_resources import claim as device_claim

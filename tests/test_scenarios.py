@@ -14,8 +14,8 @@ import pytest
 from msgspec.structs import replace
 
 from kubectl_sched.queries.explanation import explanation_of
-from kubectl_sched.render.data.explanation_data import explanation_data
-from kubectl_sched.render.headline import headline
+from kubectl_sched.render.answers.explanation_data import explanation_data
+from kubectl_sched.render.sentences.headline import headline
 from kubectl_sched.sources.discovery.replay_setup import Replay, configuration_for, scheduler_for
 from kubectl_sched.sources.dump.reader import read
 from kubectl_sched.sources.pod_selection import Selection, select

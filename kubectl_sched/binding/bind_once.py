@@ -22,7 +22,7 @@ from kubectl_sched.binding.write_plan import in_words, plan_of
 from kubectl_sched.errors import SchedError
 from kubectl_sched.own_error import EXIT_CODE
 from kubectl_sched.record import Record
-from kubectl_sched.render.headline import decision
+from kubectl_sched.render.sentences.headline import decision
 from kubectl_sched.sources.live.live_errors import ClusterError
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from kubectl_sched.binding.binding_cycle import BindingCycle
     from kubectl_sched.binding.event_recorder import EventRecorder
     from kubectl_sched.binding.writer import Writer
-    from kubectl_sched.render.text.binding_plan import BindingPlan, PlannedWrite
+    from kubectl_sched.render.answers.binding_plan import BindingPlan, PlannedWrite
     from kubectl_sched.scheduler.result import ScheduleResult
 
 _ROUNDS = 5

@@ -17,8 +17,8 @@ from kubectl_sched.binding.object_reader import read_pod
 from kubectl_sched.binding.podgroup_plan import group_plan, refusal_of_group, unknown_of
 from kubectl_sched.binding.scheduling_failure import report_failure, write_report
 from kubectl_sched.own_error import EXIT_CODE
-from kubectl_sched.render.podgroups.podgroup_headline import podgroup_headline
 from kubectl_sched.render.safe_text import count, listed
+from kubectl_sched.render.sentences.podgroup_headline import podgroup_headline
 from kubectl_sched.sources.live.live_errors import ClusterError, ResponseError
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from kubectl_sched.binding.bind_context import Order
     from kubectl_sched.binding.bind_once import Tools
     from kubectl_sched.binding.podgroup_plan import GroupSituation
-    from kubectl_sched.render.text.binding_plan import BindingPlan
+    from kubectl_sched.render.answers.binding_plan import BindingPlan
     from kubectl_sched.scheduler.result import ScheduleResult
 
 _ROUNDS = 5

@@ -9,7 +9,7 @@ from kubectl_sched.record import CachingRecord, Record, plain
 
 if TYPE_CHECKING:
     from kubectl_sched.queries.explanation import Explanation
-    from kubectl_sched.render.text.binding_plan import BindingPlan
+    from kubectl_sched.render.answers.binding_plan import BindingPlan
     from kubectl_sched.scheduler.podgroup_result import PodGroupResult
 
 INTERRUPTED: Final = 130

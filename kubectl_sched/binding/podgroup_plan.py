@@ -15,9 +15,9 @@ from kubectl_sched.binding.write_plan import binding_writes, planned_write, repo
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.queries.podgroups import PodGroupQuestion, cycle_of_one
 from kubectl_sched.record import CachingRecord
-from kubectl_sched.render.podgroups.podgroup_headline import podgroup_headline
+from kubectl_sched.render.answers.binding_plan import BindingPlan
 from kubectl_sched.render.safe_text import listed, safe
-from kubectl_sched.render.text.binding_plan import BindingPlan
+from kubectl_sched.render.sentences.podgroup_headline import podgroup_headline
 from kubectl_sched.scheduler.result import Outcome
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from kubectl_sched.binding.writer import Request
     from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.queries.podgroups import CycleOfOne
-    from kubectl_sched.render.text.binding_plan import PlannedWrite
+    from kubectl_sched.render.answers.binding_plan import PlannedWrite
     from kubectl_sched.scheduler.podgroup_result import Member, PodGroupResult
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.sources.dump.dump import Dump

@@ -14,8 +14,8 @@ from kubectl_sched.binding.timestamps import time_now
 from kubectl_sched.binding.unreserve import removal_of
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.plugins.dynamic_resources.state import STATE as CLAIMS
-from kubectl_sched.render.headline import headline
-from kubectl_sched.render.text.binding_plan import BindingPlan, PlannedWrite
+from kubectl_sched.render.answers.binding_plan import BindingPlan, PlannedWrite
+from kubectl_sched.render.sentences.headline import headline
 from kubectl_sched.scheduler.reserve import reserved
 
 if TYPE_CHECKING:

@@ -24,13 +24,13 @@ from kubectl_sched.cli.explain_podgroup import group_names, is_about_groups
 from kubectl_sched.cli.interruptible_cluster import endpoint_of
 from kubectl_sched.errors import SchedError
 from kubectl_sched.output import write_error, write_text
-from kubectl_sched.render.data.explanation_data import explanation_data
-from kubectl_sched.render.data.podgroup_data import podgroup_data
-from kubectl_sched.render.data.writers import write_data, write_names
-from kubectl_sched.render.headline import headline
+from kubectl_sched.render.answers.binding_plan import plan_lines, question
+from kubectl_sched.render.answers.explanation_data import explanation_data
+from kubectl_sched.render.answers.podgroup_data import podgroup_data
 from kubectl_sched.render.safe_text import safe
-from kubectl_sched.render.text.binding_plan import plan_lines, question
-from kubectl_sched.render.text.progress_bar import progress
+from kubectl_sched.render.sentences.headline import headline
+from kubectl_sched.render.writers.data import write_data, write_names
+from kubectl_sched.render.writers.progress_bar import progress
 from kubectl_sched.sources.live.client import Server
 from kubectl_sched.sources.live.cluster_reader import read_live
 from kubectl_sched.sources.live.live_errors import ClusterError
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from kubectl_sched.binding.bind_context import Order, Situation
     from kubectl_sched.binding.binding_outcome import Answer
     from kubectl_sched.binding.podgroup_plan import GroupSituation
-    from kubectl_sched.render.text.binding_plan import BindingPlan
+    from kubectl_sched.render.answers.binding_plan import BindingPlan
     from kubectl_sched.sources.dump.dump import Dump
     from kubectl_sched.sources.live.connection_flags import Connection
     from kubectl_sched.sources.live.endpoint import Endpoint

@@ -45,9 +45,9 @@ def diff(
     from kubectl_sched.cli.state_source import read_replayable
     from kubectl_sched.queries.diff import Question
     from kubectl_sched.queries.diff import diff as difference
+    from kubectl_sched.render.answers.diff import show_diff
     from kubectl_sched.render.display import Display
-    from kubectl_sched.render.text.diff_text import show_diff
-    from kubectl_sched.render.text.progress_bar import progress
+    from kubectl_sched.render.writers.progress_bar import progress
     from kubectl_sched.sources.discovery.replay_setup import Replay
 
     if not (to_config or to_kube_version or to_feature_gates or to_dump):
@@ -70,7 +70,7 @@ def diff(
 
 
 def _read(paths: Sequence[str]) -> Dump:
-    from kubectl_sched.render.text.progress_bar import progress
+    from kubectl_sched.render.writers.progress_bar import progress
     from kubectl_sched.sources.dump.reader import read
 
     if not all(paths):

@@ -32,7 +32,7 @@ def follow(
     """
     from kubectl_sched.cli.interruptible_cluster import endpoint_of
     from kubectl_sched.cli.state_source import within
-    from kubectl_sched.render.text.progress_bar import progress
+    from kubectl_sched.render.writers.progress_bar import progress
     from kubectl_sched.sources.live.cluster_follower import Following
 
     endpoint = endpoint_of(connection)

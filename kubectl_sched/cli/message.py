@@ -29,8 +29,8 @@ def message(
 def explain_message(words: Sequence[str], display: options.ColoredOutput | options.PageableOutput) -> None:
     """Print what each clause of the text means; `-` reads it from standard input."""
     from kubectl_sched.diagnostics.messages.decoder import parse
-    from kubectl_sched.render.data.writers import write_data
-    from kubectl_sched.render.text.message_text import message_data, message_lines
+    from kubectl_sched.render.answers.message import message_data, message_lines
+    from kubectl_sched.render.writers.data import write_data
 
     output = display.output.value
     if output not in {"table", "json", "yaml"}:
@@ -49,7 +49,7 @@ def explain_message(words: Sequence[str], display: options.ColoredOutput | optio
     if output in {"json", "yaml"}:
         write_data(message_data(understood), output)
         return
-    from kubectl_sched.render.text.terminal import print_parts
+    from kubectl_sched.render.writers.terminal import print_parts
 
     print_parts(partial(message_lines, understood), display.color.value)
 

@@ -16,7 +16,7 @@ def profiles(
     from kubectl_sched.config import NEWEST, load_configuration, parse_feature_gates
     from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
     from kubectl_sched.output import write_error
-    from kubectl_sched.render.text.profiles_text import show_profiles
+    from kubectl_sched.render.answers.profiles import show_profiles
     from kubectl_sched.sources.discovery.replay_setup import configuration_for
     from kubectl_sched.sources.dump.dump import Dump
 

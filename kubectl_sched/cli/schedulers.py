@@ -15,7 +15,7 @@ def schedulers(
     """List the schedulers and their profiles, and the schedulerNames that nobody serves."""
     from kubectl_sched.cli.state_source import read_source
     from kubectl_sched.queries.schedulers import scheduler_report
-    from kubectl_sched.render.text.schedulers_text import show_schedulers
+    from kubectl_sched.render.answers.schedulers import show_schedulers
     from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
     from kubectl_sched.sources.discovery.replay_setup import Replay
     from kubectl_sched.sources.pod_selection import Selection

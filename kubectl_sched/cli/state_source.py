@@ -56,7 +56,7 @@ def read_source(source: StateSource, connection: ConnectionOptions, selection: S
 
     Raises SchedError for flags that contradict each other, and whatever reading raises.
     """
-    from kubectl_sched.render.text.progress_bar import progress
+    from kubectl_sched.render.writers.progress_bar import progress
 
     if source.from_:
         if connection.given_flags:

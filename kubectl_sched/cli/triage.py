@@ -46,8 +46,8 @@ def _shown(question: Question, dump: Dump, display: options.TriageOutput) -> int
             return explore_triage(triaging, display.color.value, [each.value for each in options.PageOutput])
     from kubectl_sched.queries.triage import triage as triage_of
     from kubectl_sched.render.display import Display
-    from kubectl_sched.render.text.progress_bar import progress
-    from kubectl_sched.render.triage.triage_output import show_triage
+    from kubectl_sched.render.triage_output import show_triage
+    from kubectl_sched.render.writers.progress_bar import progress
 
     with progress(of_bytes=False) as report:
         found = triage_of(question, dump, report)

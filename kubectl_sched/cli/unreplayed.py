@@ -19,9 +19,9 @@ def show_decoded(dump: Dump, selection: Selection, output: str, color: str) -> i
     """Print it; the exit code is that of something forbidden, since nothing was replayed."""
     from kubectl_sched.diagnostics.pods_not_created import never_created
     from kubectl_sched.diagnostics.scheduler_statements import statements_of
-    from kubectl_sched.render.data.writers import write_data
+    from kubectl_sched.render.answers.unreplayed_pods import Limits, decoded_data, decoded_lines
     from kubectl_sched.render.display import PAGES
-    from kubectl_sched.render.text.unreplayed_pods import Limits, decoded_data, decoded_lines
+    from kubectl_sched.render.writers.data import write_data
     from kubectl_sched.sources.pod_selection import select
     from kubectl_sched.sources.pod_surroundings import Surroundings
 
@@ -34,7 +34,7 @@ def show_decoded(dump: Dump, selection: Selection, output: str, color: str) -> i
     if output in {"json", "yaml"}:
         write_data(decoded_data(told, limits, one=selection.is_one_pod and len(told) == 1), output)
     elif output != "name":
-        from kubectl_sched.render.text.terminal import print_parts
+        from kubectl_sched.render.writers.terminal import print_parts
 
         print_parts(partial(decoded_lines, told, limits), color)
     return _FORBIDDEN

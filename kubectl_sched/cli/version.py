@@ -31,7 +31,7 @@ def version(
     if output is None:
         write_text(f"kubectl-sched {own} (replays Kubernetes {replayed[0]} to {replayed[-1]})\n")
         return
-    from kubectl_sched.render.data.writers import write_data
+    from kubectl_sched.render.writers.data import write_data
 
     data = {"apiVersion": API_VERSION, "kind": "Version", "version": own, "kubernetesVersions": replayed}
     write_data(data, output.value)

@@ -120,7 +120,7 @@ def _answer(
     """
     from kubectl_sched.cli.state_source import keep, read_whole
     from kubectl_sched.queries.whatif import manifests_alone, pods_as_written, what_if
-    from kubectl_sched.render.text.placement_progress import placing
+    from kubectl_sched.render.writers.placement_progress import placing
     from kubectl_sched.sources.live.needed_kinds import FOR_NEW_NODES, needless
 
     manifests = manifests_alone(question) if server is None and not source.from_ else None

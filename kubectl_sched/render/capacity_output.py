@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from kubectl_sched.framework.amounts import unit_of
 from kubectl_sched.output import API_VERSION, write_page
 from kubectl_sched.record import plain
-from kubectl_sched.render.data.writers import warn, write_data, write_names
+from kubectl_sched.render.writers.data import warn, write_data, write_names
 
 if TYPE_CHECKING:
     from kubectl_sched.queries.capacity import Answer, Pool, Resource, ShapeCapacity, Stranded
@@ -23,16 +23,16 @@ def show_capacity(answer: Answer, display: Display) -> None:
         write_names(f"shape/{each.shape.name} {each.capacity.total}" for each in answer.shapes)
         warn(answer.notes)
     elif display.output == "html":
-        from kubectl_sched.render.html.page import capacity_html
+        from kubectl_sched.render.writers.html import capacity_html
 
         write_page(capacity_html(answer))
     elif display.output == "markdown":
-        from kubectl_sched.render.markdown.capacity_markdown import capacity_markdown
+        from kubectl_sched.render.writers.capacity_markdown import capacity_markdown
 
         write_page(capacity_markdown(answer))
     else:
-        from kubectl_sched.render.text.capacity_text import page
-        from kubectl_sched.render.text.terminal import print_parts
+        from kubectl_sched.render.capacity_text import page
+        from kubectl_sched.render.writers.terminal import print_parts
 
         print_parts(partial(page, answer, display), display.color)
 

@@ -11,10 +11,10 @@ from kubectl_sched.errors import SchedError
 from kubectl_sched.near_names import near_hint
 from kubectl_sched.output import write_page
 from kubectl_sched.own_error import EXIT_CODE
-from kubectl_sched.render.data.writers import warn, write_data, write_data_list, write_names
 from kubectl_sched.render.display import PAGES
-from kubectl_sched.render.headline import headline
-from kubectl_sched.render.search_start_sentence import sampling_notes
+from kubectl_sched.render.sentences.headline import headline
+from kubectl_sched.render.sentences.search_start_sentence import sampling_notes
+from kubectl_sched.render.writers.data import warn, write_data, write_data_list, write_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,7 +48,7 @@ def show(answer: Answer, display: Display) -> int:
     elif display.output in PAGES:
         write_page(_as_page(answer, display))
     else:
-        from kubectl_sched.render.text.terminal import print_answer
+        from kubectl_sched.render.writers.terminal import print_answer
 
         print_answer(answer, display, (*notes, *warnings) if on_screen else notes)
     return exit_code(explanations, display)
@@ -70,7 +70,7 @@ def check_is_node(name: str, nodes: Snapshot) -> None:
 
 def _write(answer: Answer, display: Display) -> None:
     """Write one explanation with the notes among its warnings, or a list of them with the notes as its own warnings."""
-    from kubectl_sched.render.data.explanation_data import explanation_data, explanation_list
+    from kubectl_sched.render.answers.explanation_data import explanation_data, explanation_list
 
     notes = (*answer.notes, *answer.warnings)
 
@@ -98,10 +98,10 @@ def _write(answer: Answer, display: Display) -> None:
 
 def _as_page(answer: Answer, display: Display) -> str:
     if display.output == "html":
-        from kubectl_sched.render.html.page import explanation_page
+        from kubectl_sched.render.writers.html import explanation_page
 
         return explanation_page(answer, display)
-    from kubectl_sched.render.markdown.markdown_answer import explanation_markdown
+    from kubectl_sched.render.writers.markdown import explanation_markdown
 
     return explanation_markdown(answer, display)
 

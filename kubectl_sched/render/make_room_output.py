@@ -6,8 +6,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.output import API_VERSION, write_page
-from kubectl_sched.render.data.writers import warn, write_data, write_names
-from kubectl_sched.render.make_room_sentences import plan_commands, plan_sentence
+from kubectl_sched.render.answers.make_room import plan_commands, plan_sentence
+from kubectl_sched.render.writers.data import warn, write_data, write_names
 
 if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
@@ -27,16 +27,16 @@ def show_plan(answer: Answer, display: Display) -> int:
         )
         warn([plan_sentence(answer), *answer.notes])
     elif display.output == "html":
-        from kubectl_sched.render.html.page import plan_html
+        from kubectl_sched.render.writers.html import plan_html
 
         write_page(plan_html(answer))
     elif display.output == "markdown":
-        from kubectl_sched.render.markdown.make_room_markdown import plan_markdown
+        from kubectl_sched.render.writers.make_room_markdown import plan_markdown
 
         write_page(plan_markdown(answer))
     else:
-        from kubectl_sched.render.text.make_room_text import page
-        from kubectl_sched.render.text.terminal import print_parts
+        from kubectl_sched.render.make_room_text import page
+        from kubectl_sched.render.writers.terminal import print_parts
 
         print_parts(partial(page, answer, display), display.color)
     return 0 if answer.found else 1

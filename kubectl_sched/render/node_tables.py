@@ -11,9 +11,9 @@ from kubectl_sched.framework.plugin_error_boundary import is_unknown
 from kubectl_sched.framework.status import SUCCESS
 from kubectl_sched.record import Record
 from kubectl_sched.render.funnel import Step, funnel
-from kubectl_sched.render.node_sentences import in_words, rejected_by, why_not
-from kubectl_sched.render.reason_clauses import BY_REQUESTS, reasons_against
 from kubectl_sched.render.safe_text import count
+from kubectl_sched.render.sentences.node_sentences import in_words, rejected_by, why_not
+from kubectl_sched.render.sentences.reason_clauses import BY_REQUESTS, reasons_against
 from kubectl_sched.render.table import Column, Table
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import numpy as np
 from kubectl_sched.diagnostics.messages.reasons import PAGE, meaning
 from kubectl_sched.framework.clauses import agreeing
 from kubectl_sched.record import Record
-from kubectl_sched.render.node_sentences import rejected_by
-from kubectl_sched.render.reason_clauses import reason as summarized
+from kubectl_sched.render.sentences.node_sentences import rejected_by
+from kubectl_sched.render.sentences.reason_clauses import reason as summarized
 from kubectl_sched.render.table import Column, Table
 
 if TYPE_CHECKING:

@@ -25,26 +25,26 @@ def show_what_if(what_if: Answer, display: Display) -> int:
     answer, version, warnings = what_if.result, what_if.kubernetes_version, what_if.notes
     output, color = display.output, display.color
     if output in {"json", "yaml"}:
-        from kubectl_sched.render.data.writers import write_data
+        from kubectl_sched.render.writers.data import write_data
 
         write_data(what_if_data(answer, version, warnings), output)
     elif output == "name":
-        from kubectl_sched.render.data.writers import warn, write_names
+        from kubectl_sched.render.writers.data import warn, write_names
 
         placed = (each for each in answer.simulated.placements if each.is_placed)
         write_names(f"pod/{each.pod.name} node/{each.node}" for each in placed)
         warn([*answer.warnings, *warnings, *_without_node(answer.simulated.placements)])
     elif output == "html":
-        from kubectl_sched.render.html.page import what_if_html
+        from kubectl_sched.render.writers.html import what_if_html
 
         write_page(what_if_html(answer, version, warnings))
     elif output == "markdown":
-        from kubectl_sched.render.markdown.markdown_answer import what_if_markdown
+        from kubectl_sched.render.writers.markdown import what_if_markdown
 
         write_page(what_if_markdown(answer, version, warnings))
     else:
-        from kubectl_sched.render.text.terminal import print_parts
-        from kubectl_sched.render.text.what_if_text import page
+        from kubectl_sched.render.answers.whatif import page
+        from kubectl_sched.render.writers.terminal import print_parts
 
         print_parts(partial(page, answer, warnings, display), color)
     if answer.interrupted:

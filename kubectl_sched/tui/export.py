@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 from kubectl_sched.errors import SchedError
 from kubectl_sched.queries.explain import Answer
 from kubectl_sched.record import Record
-from kubectl_sched.render.data.explanation_data import explanation_data
-from kubectl_sched.render.data.writers import as_json, as_yaml
+from kubectl_sched.render.answers.explanation_data import explanation_data
 from kubectl_sched.render.display import Display
-from kubectl_sched.render.headline import headline
 from kubectl_sched.render.safe_text import count, safe
+from kubectl_sched.render.sentences.headline import headline
+from kubectl_sched.render.writers.data import as_json, as_yaml
 from kubectl_sched.tui.edits import texts
 from kubectl_sched.tui.lines.line import plain
 from kubectl_sched.tui.lines.node_columns import NodeLines, columns, heading
@@ -152,18 +152,18 @@ def _whole(shown: Shown, output: str) -> str:
     display, edits = Display(output=output, color="never"), "; ".join(texts(shown.view.edits))
     supposed = f"What if: {edits}" if edits else ""
     if output == "html":
-        from kubectl_sched.render.html.page import explanation_page
+        from kubectl_sched.render.writers.html import explanation_page
 
         return explanation_page(answer, display, supposed)
     if output == "markdown":
-        from kubectl_sched.render.markdown.markdown_answer import explanation_markdown
-        from kubectl_sched.render.markdown.markdown_text import text
+        from kubectl_sched.render.writers.markdown import explanation_markdown
+        from kubectl_sched.render.writers.markdown_text import text
 
         page = explanation_markdown(answer, display)
         return f"{text(supposed)}\n\n{page}" if supposed else page
     from rich.console import Console
 
-    from kubectl_sched.render.text.terminal import rendered
+    from kubectl_sched.render.writers.terminal import rendered
 
     console = Console(file=io.StringIO(), width=_WIDTH, color_system=None, markup=False, emoji=False, highlight=False)
     lines = rendered(answer, display, answer.notes, console, None)

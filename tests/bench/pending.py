@@ -21,8 +21,8 @@ from kubectl_sched.api.meta import LabelSelector, ObjectMeta, OwnerReference
 from kubectl_sched.api.pod import Pod, PodSpec, PodStatus
 from kubectl_sched.queries.explain import Question, explain
 from kubectl_sched.queries.triage import Triaging
-from kubectl_sched.render.text.pod_list import pods_table
-from kubectl_sched.render.text.table_lines import table_lines
+from kubectl_sched.render.answers.pods import pods_table
+from kubectl_sched.render.writers.table_lines import table_lines
 from kubectl_sched.sources import Dump
 from kubectl_sched.sources.pod_selection import Selection
 

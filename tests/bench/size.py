@@ -32,12 +32,12 @@ PARTS = {
         r"podgroup|pod_group|group_cycles|placement_scores|topology_placement|workload_gang|waiting_gangs"
         r"|member_result|group_members"
     ),
-    "gates and queues": r"diagnostics/gates/|kueue|gate_(data|text|holders|managers)|held_pods|ungated",
+    "gates and queues": r"diagnostics/gates/|kueue|gate_(data|sentences|holders|managers)|held_pods|ungated",
     "making room": (
         r"make_room|room_(candidates|search)|relocation|evictable_pods|needing_room|plan_ties|node_evictions"
     ),
     "triage": r"triage|pending_cause|group_(lines|screen|sentences|table)|filtered_page|trial_screen|for_all",
-    "capacity": r"(cli|queries)/capacity|capacity_(markdown|text|output|sentences|view)|pod_capacity|queries/shapes",
+    "capacity": r"(cli|queries|answers)/capacity|capacity_(markdown|text|output|view)|pod_capacity|queries/shapes",
     "what wakes a waiting pod: queueing hints by plugin": r"queueing_hints/",
     "the library": r"^library",
     "recordings": r"watch_recordings",

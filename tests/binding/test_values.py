@@ -19,7 +19,7 @@ from kubectl_sched.binding.scheduling_failure import report_of
 from kubectl_sched.binding.timestamps import micro_time, time_now
 from kubectl_sched.binding.writer import Request, Writer
 from kubectl_sched.framework.status import Code, Status
-from kubectl_sched.render.text.binding_plan import BindingPlan, PlannedWrite, plan_lines, question
+from kubectl_sched.render.answers.binding_plan import BindingPlan, PlannedWrite, plan_lines, question
 from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
 from kubectl_sched.sources.discovery.replay_setup import Replay
 from kubectl_sched.sources.dump.dump import Dump

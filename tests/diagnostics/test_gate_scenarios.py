@@ -13,11 +13,11 @@ import yaml
 
 from kubectl_sched.queries.explain import Question, explain
 from kubectl_sched.queries.triage import triage
-from kubectl_sched.render.data.gate_data import gates_data
+from kubectl_sched.render.answers.gate_data import gates_data
 from kubectl_sched.render.display import Display
-from kubectl_sched.render.headline import headline
-from kubectl_sched.render.markdown.markdown_answer import explanation_markdown
-from kubectl_sched.render.text.gate_text import first_reason, gate_lines, statement_words
+from kubectl_sched.render.sentences.gate_sentences import first_reason, gate_lines, statement_words
+from kubectl_sched.render.sentences.headline import headline
+from kubectl_sched.render.writers.markdown import explanation_markdown
 from kubectl_sched.sources.discovery.replay_setup import Replay
 from kubectl_sched.sources.dump.reader import read
 from kubectl_sched.sources.pod_selection import Selection

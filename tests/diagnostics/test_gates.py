@@ -15,15 +15,15 @@ from kubectl_sched.diagnostics.awaited_changes import waiting_for
 from kubectl_sched.diagnostics.messages.scheduler_reasons import own_reasons
 from kubectl_sched.queries.explain import Answer, Question, explain
 from kubectl_sched.queries.triage import triage
-from kubectl_sched.render.data.explanation_data import explanation_data
+from kubectl_sched.render.answers.explain import answer_parts
+from kubectl_sched.render.answers.explanation_data import explanation_data
+from kubectl_sched.render.answers.pods import pods_parts
 from kubectl_sched.render.display import Display
-from kubectl_sched.render.headline import headline
-from kubectl_sched.render.html.page import explanation_page
-from kubectl_sched.render.markdown.markdown_answer import explanation_markdown
-from kubectl_sched.render.text.answer_text import answer_parts
-from kubectl_sched.render.text.gate_text import gate_lines
-from kubectl_sched.render.text.pod_list import pods_parts
-from kubectl_sched.render.triage.group_sentences import what_helps
+from kubectl_sched.render.sentences.gate_sentences import gate_lines
+from kubectl_sched.render.sentences.group_sentences import what_helps
+from kubectl_sched.render.sentences.headline import headline
+from kubectl_sched.render.writers.html import explanation_page
+from kubectl_sched.render.writers.markdown import explanation_markdown
 from kubectl_sched.sources.discovery.replay_setup import Replay
 from kubectl_sched.sources.export.anonymizer import anonymized
 from kubectl_sched.sources.export.snapshot_file import encoded

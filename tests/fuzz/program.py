@@ -96,7 +96,7 @@ def _ended(arguments: Sequence[str]) -> tuple[int, str | None]:
 
 
 def _read(path: str) -> int:
-    from kubectl_sched.render.data.writers import warn
+    from kubectl_sched.render.writers.data import warn
     from kubectl_sched.sources.dump.reader import read
 
     warn(read([path]).warnings)

@@ -13,12 +13,12 @@ from kubectl_sched.node_provisioning.cluster_autoscaler.status_config_map import
 from kubectl_sched.queries.explain import Answer, Question, explain
 from kubectl_sched.queries.provisioning.cluster_autoscaler_replay import NodeGroupFlags
 from kubectl_sched.queries.provisioning.new_nodes import NewNodesFlags
-from kubectl_sched.render.data.explanation_data import explanation_data
+from kubectl_sched.render.answers.explain import answer_parts
+from kubectl_sched.render.answers.explanation_data import explanation_data
 from kubectl_sched.render.display import Display
-from kubectl_sched.render.html.page import explanation_page
-from kubectl_sched.render.markdown.markdown_answer import explanation_markdown
-from kubectl_sched.render.new_nodes_sentences import verdict_sentences
-from kubectl_sched.render.text.answer_text import answer_parts
+from kubectl_sched.render.sentences.new_nodes_sentences import verdict_sentences
+from kubectl_sched.render.writers.html import explanation_page
+from kubectl_sched.render.writers.markdown import explanation_markdown
 from kubectl_sched.simulation.node_edits import node_of_manifest
 from kubectl_sched.sources.discovery.cluster_autoscalers import groups_of_status
 from kubectl_sched.sources.dump.reader import read

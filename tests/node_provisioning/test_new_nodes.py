@@ -9,11 +9,11 @@ import pytest
 from kubectl_sched.errors import SchedError
 from kubectl_sched.queries.explain import Answer, Question, explain
 from kubectl_sched.queries.provisioning.new_nodes import NewNodesFlags
-from kubectl_sched.render.data.explanation_data import explanation_data
+from kubectl_sched.render.answers.explain import answer_parts
+from kubectl_sched.render.answers.explanation_data import explanation_data
 from kubectl_sched.render.display import Display
-from kubectl_sched.render.html.page import explanation_page
-from kubectl_sched.render.markdown.markdown_answer import explanation_markdown
-from kubectl_sched.render.text.answer_text import answer_parts
+from kubectl_sched.render.writers.html import explanation_page
+from kubectl_sched.render.writers.markdown import explanation_markdown
 from kubectl_sched.sources.discovery.replay_setup import Replay
 from kubectl_sched.sources.dump.reader import read
 from kubectl_sched.sources.pod_selection import Selection

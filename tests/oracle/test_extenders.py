@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kubectl_sched.queries.explanation import Explanation
-from kubectl_sched.render.data.explanation_data import explanation_data
+from kubectl_sched.render.answers.explanation_data import explanation_data
 from tests.sources.extender.extender_server import extender_server
 from tests.sources.extender.test_extender_client import cluster, extender, loud_then_alone, replay
 

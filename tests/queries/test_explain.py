@@ -13,11 +13,11 @@ from kubectl_sched.api.apps import DaemonSet, ReplicaSet
 from kubectl_sched.api.core import Event
 from kubectl_sched.errors import SchedError
 from kubectl_sched.queries.explain import Answer, Question, explain
-from kubectl_sched.render.data.explanation_data import explanation_data
+from kubectl_sched.render.answers.explanation_data import explanation_data
+from kubectl_sched.render.answers.pods import why
 from kubectl_sched.render.display import Display
-from kubectl_sched.render.headline import headline
-from kubectl_sched.render.status_sentences import stage_words
-from kubectl_sched.render.text.pod_list import why
+from kubectl_sched.render.sentences.headline import headline
+from kubectl_sched.render.sentences.status_sentences import stage_words
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.sources import Dump
 from kubectl_sched.sources.discovery.replay_setup import Replay

@@ -13,8 +13,8 @@ from kubectl_sched.api.apps import DaemonSet
 from kubectl_sched.api.core import Event
 from kubectl_sched.queries.explain import Question, explain
 from kubectl_sched.queries.triage import Group, Triage, triage
-from kubectl_sched.render.triage.group_sentences import summary
-from kubectl_sched.render.triage.triage_data import triage_data
+from kubectl_sched.render.sentences.group_sentences import summary
+from kubectl_sched.render.triage_data import triage_data
 from kubectl_sched.sources import Dump
 from kubectl_sched.sources.discovery.replay_setup import Replay
 from kubectl_sched.sources.dump.reader import read

@@ -9,7 +9,7 @@ import pytest
 
 from kubectl_sched.render.display import Display
 from kubectl_sched.render.safe_text import safe
-from kubectl_sched.render.text.screen_fitting import LINES
+from kubectl_sched.render.writers.first_screen import LINES
 from tests.plugins.clusters import node, pod, requests
 from tests.render.worlds import explained, gpu_cluster, gpu_pod, gpu_users, shown
 

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from kubectl_sched.queries.explain import Answer
-from kubectl_sched.render.data.explanation_data import explanation_data
+from kubectl_sched.render.answers.explanation_data import explanation_data
 from kubectl_sched.render.display import Display
-from kubectl_sched.render.headline import headline
-from kubectl_sched.render.markdown.markdown_answer import explanation_markdown
-from kubectl_sched.render.markdown.markdown_text import JOINER, bullets, fenced, table, text
 from kubectl_sched.render.safe_text import safe
+from kubectl_sched.render.sentences.headline import headline
 from kubectl_sched.render.table import Column, Table
+from kubectl_sched.render.writers.markdown import explanation_markdown
+from kubectl_sched.render.writers.markdown_text import JOINER, bullets, fenced, table, text
 from tests.examples import examples
 from tests.plugins.clusters import node, pod, requests
 from tests.render.worlds import explained, gpu_cluster, gpu_pod, gpu_users

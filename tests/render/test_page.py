@@ -17,13 +17,13 @@ from msgspec.structs import replace
 
 from kubectl_sched.framework.status import Code, Status
 from kubectl_sched.queries.explain import Answer
-from kubectl_sched.render.data.explanation_data import explanation_data
+from kubectl_sched.render.answers.explanation_data import explanation_data
 from kubectl_sched.render.display import Display
 from kubectl_sched.render.funnel import funnel
-from kubectl_sched.render.headline import headline
-from kubectl_sched.render.html.page import as_json, explanation_page
 from kubectl_sched.render.node_tables import short
 from kubectl_sched.render.safe_text import safe
+from kubectl_sched.render.sentences.headline import headline
+from kubectl_sched.render.writers.html import as_json, explanation_page
 from kubectl_sched.snapshot import Column
 from tests.examples import examples
 from tests.plugins.clusters import node, pod, requests
@@ -270,7 +270,7 @@ def test_of_thousands_of_nodes_all_have_a_row_and_some_their_evidence() -> None:
 
 
 def test_many_pods_over_many_nodes_leave_out_nodes_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kubectl_sched.render.html.page._ROWS", 200)
+    monkeypatch.setattr("kubectl_sched.render.writers.html._ROWS", 200)
     objects = [*gpu_cluster(300, 60), gpu_pod(), pod("free")]
     page = read(page_of(*(explained(objects, name) for name in ("web-0", "free"))))
     rows = [table_of(article)[1] for article in page.every("article")]

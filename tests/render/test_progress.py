@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.progress import Progress
 
-from kubectl_sched.render.text import progress_bar as rendering
+from kubectl_sched.render.writers import progress_bar as rendering
 
 if TYPE_CHECKING:
     import pytest

@@ -14,8 +14,8 @@ from msgspec.structs import replace
 
 from kubectl_sched.queries.contrast import contrast_of
 from kubectl_sched.render.display import Display
-from kubectl_sched.render.text.screen_fitting import LINES
-from kubectl_sched.render.text.waterfall_lines import waterfall_lines
+from kubectl_sched.render.writers.first_screen import LINES
+from kubectl_sched.render.writers.waterfall_lines import waterfall_lines
 from tests.plugins.clusters import node, pod, requests
 from tests.render.test_golden import CASES, NOTES, compare
 from tests.render.worlds import explained, gpu_cluster, gpu_pod, gpu_users, shown

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich import text as rich
 
-from kubectl_sched.render.text.styled_text import Text
+from kubectl_sched.render.writers.styled_text import Text
 from tests.examples import examples
 
 parts = st.tuples(st.sampled_from(("bold", "red", "")), st.integers(0, 30), st.integers(0, 30))

@@ -8,11 +8,11 @@ import pytest
 
 from kubectl_sched.config import KubeVersion, load_configuration
 from kubectl_sched.queries.explanation import Explanation
-from kubectl_sched.render.data.explanation_data import explanation_data
+from kubectl_sched.render.answers.explanation_data import explanation_data
 from kubectl_sched.render.display import Display
-from kubectl_sched.render.headline import decision, headline
 from kubectl_sched.render.node_order import rejected_rows
 from kubectl_sched.render.node_tables import pool_table
+from kubectl_sched.render.sentences.headline import decision, headline
 from kubectl_sched.scheduler.scheduler import Scheduler
 from tests.plugins.clusters import node, pod, requests, snapshot
 from tests.render.worlds import GPU, explained, gpu_cluster, gpu_pod, gpu_users, shown

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from kubectl_sched.render.safe_text import safe
 from kubectl_sched.render.table import Column, Table, without_common_prefix
-from kubectl_sched.render.text.screen_fitting import length
-from kubectl_sched.render.text.table_lines import table_lines
+from kubectl_sched.render.writers.first_screen import length
+from kubectl_sched.render.writers.table_lines import table_lines
 from tests.examples import examples
 
 if TYPE_CHECKING:

@@ -14,10 +14,10 @@ from rich.console import Console
 
 from kubectl_sched.queries.explain import Question
 from kubectl_sched.queries.triage import Triage, triage
+from kubectl_sched.render.answers.triage import triage_text
 from kubectl_sched.render.display import Display
-from kubectl_sched.render.text.screen_fitting import lines_of
-from kubectl_sched.render.triage.group_sentences import help_in_words
-from kubectl_sched.render.triage.triage_text import triage_text
+from kubectl_sched.render.sentences.group_sentences import help_in_words
+from kubectl_sched.render.writers.first_screen import lines_of
 from kubectl_sched.sources.dump.reader import read
 from kubectl_sched.sources.pod_selection import Selection
 from tests.render.test_golden import NOTES, compare

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.diagnostics.scheduler_statements import statements_of
-from kubectl_sched.render.text.unreplayed_pods import Limits, decoded_lines
+from kubectl_sched.render.answers.unreplayed_pods import Limits, decoded_lines
 from kubectl_sched.sources import Dump
 from kubectl_sched.sources.pod_surroundings import Surroundings
 from tests.plugins.clusters import pod

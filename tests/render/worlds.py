@@ -14,8 +14,8 @@ from kubectl_sched.queries.contrast import contrast_of
 from kubectl_sched.queries.explain import Answer
 from kubectl_sched.queries.explanation import Explanation, explanation_of
 from kubectl_sched.render.display import Display
-from kubectl_sched.render.text.screen_fitting import LINES
-from kubectl_sched.render.text.terminal import rendered
+from kubectl_sched.render.writers.first_screen import LINES
+from kubectl_sched.render.writers.terminal import rendered
 from kubectl_sched.scheduler.scheduler import Scheduler
 from kubectl_sched.suggestions.search import suggest
 from tests.plugins.clusters import node, pod, requests, snapshot

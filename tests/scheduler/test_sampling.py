@@ -15,11 +15,11 @@ from kubectl_sched.errors import SchedError
 from kubectl_sched.queries.explain import Answer
 from kubectl_sched.queries.explanation import Explanation
 from kubectl_sched.render.display import Display
-from kubectl_sched.render.headline import decision
-from kubectl_sched.render.html.page import explanation_page
-from kubectl_sched.render.markdown.markdown_answer import explanation_markdown
-from kubectl_sched.render.node_sentences import verdict_in_words
-from kubectl_sched.render.search_start_sentence import sampling_words
+from kubectl_sched.render.sentences.headline import decision
+from kubectl_sched.render.sentences.node_sentences import verdict_in_words
+from kubectl_sched.render.sentences.search_start_sentence import sampling_words
+from kubectl_sched.render.writers.html import explanation_page
+from kubectl_sched.render.writers.markdown import explanation_markdown
 from kubectl_sched.scheduler.node_search import heap_ranks, search_order, zone_key
 from kubectl_sched.scheduler.scheduler import Scheduler
 from kubectl_sched.scheduler.search_starts import from_every_start, from_start

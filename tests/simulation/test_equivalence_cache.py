@@ -12,8 +12,8 @@ from msgspec import structs
 
 from kubectl_sched.config import KubeVersion, load_configuration
 from kubectl_sched.queries.explanation import explanation_of
-from kubectl_sched.render.data.explanation_data import explanation_data
-from kubectl_sched.render.headline import headline
+from kubectl_sched.render.answers.explanation_data import explanation_data
+from kubectl_sched.render.sentences.headline import headline
 from kubectl_sched.scheduler.scheduler import Scheduler
 from kubectl_sched.simulation.equivalence_cache import EquivalenceCache
 from kubectl_sched.simulation.pending_together import together

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from kubectl_sched.queries.explanation import Explanation
-from kubectl_sched.render.headline import headline
+from kubectl_sched.render.sentences.headline import headline
 from kubectl_sched.suggestions.change import Promise, Scope, Suggestion
 from kubectl_sched.suggestions.ranking import Advice, advice_of
 from kubectl_sched.suggestions.search import suggest

@@ -20,8 +20,8 @@ from kubectl_sched.config import load_configuration
 from kubectl_sched.config.versions import KubeVersion
 from kubectl_sched.errors import SchedError
 from kubectl_sched.queries.explanation import Explanation, explanation_of
-from kubectl_sched.render.data.explanation_data import explanation_data
-from kubectl_sched.render.headline import decision as decision_sentence
+from kubectl_sched.render.answers.explanation_data import explanation_data
+from kubectl_sched.render.sentences.headline import decision as decision_sentence
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.scheduler.scheduler import Scheduler
 from kubectl_sched.shell_commands import label_node

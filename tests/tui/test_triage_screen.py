@@ -14,8 +14,8 @@ from textual.keys import key_to_character
 from kubectl_sched.queries.explain import Question, explain
 from kubectl_sched.queries.triage import Triaging
 from kubectl_sched.queries.triage import triage as triage_of
-from kubectl_sched.render.headline import headline
-from kubectl_sched.render.triage.group_table import NONE, group_table
+from kubectl_sched.render.group_table import NONE, group_table
+from kubectl_sched.render.sentences.headline import headline
 from kubectl_sched.sources import Dump
 from kubectl_sched.sources.discovery.replay_setup import Replay
 from kubectl_sched.sources.dump.reader import read

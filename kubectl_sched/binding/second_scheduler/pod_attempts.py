@@ -17,7 +17,7 @@ from kubectl_sched.binding.second_scheduler.queued_pod import nominated_pod
 from kubectl_sched.binding.timestamps import time_now
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.framework.status import Code
-from kubectl_sched.render.headline import unjudged
+from kubectl_sched.render.sentences.headline import unjudged
 from kubectl_sched.scheduler.reserve import reserved, reserved_pod
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.scheduler.schedule_one import cycle

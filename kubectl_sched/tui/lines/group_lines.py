@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
+from kubectl_sched.render.group_table import NONE, group_table
 from kubectl_sched.render.safe_text import count, safe
-from kubectl_sched.render.text.suggestion_text import command_lines, steps_of
-from kubectl_sched.render.triage.group_sentences import help_in_words, summary, waits_for
-from kubectl_sched.render.triage.group_table import NONE, group_table
+from kubectl_sched.render.sentences.group_sentences import help_in_words, summary, waits_for
+from kubectl_sched.render.writers.suggestion_text import command_lines, steps_of
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.tui.lines.line import BLANK, Span, Tone, broken, line, name_in, padded, with_command, wrapped
 

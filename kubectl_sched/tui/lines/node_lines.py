@@ -9,9 +9,9 @@ from kubectl_sched.framework.runtime import MAX_NODE_SCORE
 from kubectl_sched.queries.contrast import contrast_of
 from kubectl_sched.record import Record
 from kubectl_sched.render.lead_waterfall import waterfall, waterfall_heading
-from kubectl_sched.render.node_sentences import preemption_there, verdict_in_words
 from kubectl_sched.render.node_tables import short
 from kubectl_sched.render.safe_text import safe
+from kubectl_sched.render.sentences.node_sentences import preemption_there, verdict_in_words
 from kubectl_sched.suggestions.weight_margins import positions
 from kubectl_sched.tui.lines.line import BLANK, Span, Tone, bar, line, padded, wrapped
 

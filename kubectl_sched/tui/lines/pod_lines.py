@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_sched.render.headline import headline
 from kubectl_sched.render.safe_text import count, safe
+from kubectl_sched.render.sentences.headline import headline
 from kubectl_sched.render.table import without_common_prefix
 from kubectl_sched.tui.lines.line import Span, Tone, name_in, padded, wrapped
 

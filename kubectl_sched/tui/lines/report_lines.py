@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_sched.render.headline import headline
-from kubectl_sched.render.preemption_sentence import preemption
-from kubectl_sched.render.text.gate_text import gate_lines
-from kubectl_sched.render.text.suggestion_text import steps_of
+from kubectl_sched.render.sentences.gate_sentences import gate_lines
+from kubectl_sched.render.sentences.headline import headline
+from kubectl_sched.render.sentences.preemption_sentence import preemption
+from kubectl_sched.render.writers.suggestion_text import steps_of
 from kubectl_sched.tui.lines.line import BLANK, Tone, line, with_command, wrapped
 from kubectl_sched.tui.lines.what_if_changes import changes, in_words
 
@@ -49,7 +49,7 @@ def _new_nodes(found: NewNodes | None, width: int) -> Iterator[Line]:
     """Yield the verdicts, a table of NodePools and one of node groups, and what was assumed."""
     if found is None:
         return
-    from kubectl_sched.render.new_nodes_sentences import (  # most clusters need none
+    from kubectl_sched.render.sentences.new_nodes_sentences import (  # most clusters need none
         assumed_sentence,
         new_nodes_sentences,
         new_nodes_tables,
@@ -66,7 +66,7 @@ def _new_nodes(found: NewNodes | None, width: int) -> Iterator[Line]:
 
 def _table(table: Table[Row], width: int) -> Iterator[Line]:
     """Yield the lines of a table; where its names are too long for the screen, a paragraph for each row."""
-    from kubectl_sched.render.text.table_lines import fits, table_lines  # most clusters need none
+    from kubectl_sched.render.writers.table_lines import fits, table_lines  # most clusters need none
 
     room = width - len(_INDENT)
     if fits(table, room):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_sched.render.headline import headline
 from kubectl_sched.render.node_tables import short
 from kubectl_sched.render.safe_text import count, safe
+from kubectl_sched.render.sentences.headline import headline
 from kubectl_sched.tui.explorer_state import RANK
 from kubectl_sched.tui.lines.line import Span, Tone, first_lines, wrapped
 
@@ -36,7 +36,7 @@ def sentence(view: View, width: int) -> list[Line]:
     lines = first_lines(wrapped(told, width, tone), _SENTENCE_LINES, width)
     found = view.explanation.new_nodes
     if found is not None:
-        from kubectl_sched.render.new_nodes_sentences import verdict_sentences  # most clusters need none
+        from kubectl_sched.render.sentences.new_nodes_sentences import verdict_sentences  # most clusters need none
 
         for verdict in verdict_sentences(found):
             lines += first_lines(wrapped(verdict, width), _NEW_NODES_LINES, width)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
 
-from kubectl_sched.render.triage.group_sentences import cause_in_words, pods_in_words
+from kubectl_sched.render.sentences.group_sentences import cause_in_words, pods_in_words
 from kubectl_sched.tui.keys import TRIAL
 from kubectl_sched.tui.lines.group_lines import trial_lines, without_help
 from kubectl_sched.tui.lines.line import Tone, wrapped

@@ -17,7 +17,7 @@ import pytest
 
 from kubectl_sched.queries.explain import Answer
 from kubectl_sched.render.display import Display
-from kubectl_sched.render.html.page import explanation_page
+from kubectl_sched.render.writers.html import explanation_page
 from tests.e2e.artifacts.browser import HOW, Browser, installed
 from tests.plugins.clusters import node, pod
 from tests.render.worlds import explained, gpu_cluster, gpu_pod, gpu_users

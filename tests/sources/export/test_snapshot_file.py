@@ -16,7 +16,7 @@ from kubectl_sched.config.config_map import configuration_keys
 from kubectl_sched.diagnostics.messages.scheduler_reasons import own_reasons
 from kubectl_sched.errors import SchedError
 from kubectl_sched.queries.explanation import Explanation
-from kubectl_sched.render.data.explanation_data import explanation_data
+from kubectl_sched.render.answers.explanation_data import explanation_data
 from kubectl_sched.sources import Dump
 from kubectl_sched.sources.discovery.replay_setup import Replay, configuration_for, scheduler_for
 from kubectl_sched.sources.discovery.scheduler_configurations import parsed

@@ -15,8 +15,8 @@ from kubectl_sched.cli.app import app
 from kubectl_sched.config import KubeVersion, load_configuration
 from kubectl_sched.errors import SchedError
 from kubectl_sched.queries.explanation import Explanation
-from kubectl_sched.render.data.explanation_data import explanation_data
-from kubectl_sched.render.headline import decision
+from kubectl_sched.render.answers.explanation_data import explanation_data
+from kubectl_sched.render.sentences.headline import decision
 from kubectl_sched.sources.discovery.replay_setup import scheduler_for
 from kubectl_sched.sources.dump.full_objects import whole_objects
 from kubectl_sched.sources.dump.reader import read

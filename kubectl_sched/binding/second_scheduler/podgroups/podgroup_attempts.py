@@ -19,7 +19,7 @@ from kubectl_sched.binding.second_scheduler.queued_pod import QueuedPodGroup, no
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.framework.podgroup_info import PodGroupInfo
 from kubectl_sched.framework.status import SUCCESS
-from kubectl_sched.render.headline import unjudged
+from kubectl_sched.render.sentences.headline import unjudged
 from kubectl_sched.scheduler.podgroup_members import cycle_of_group, info_of
 from kubectl_sched.scheduler.podgroup_submission import condition_of, failed_before_scheduling
 from kubectl_sched.scheduler.result import Outcome

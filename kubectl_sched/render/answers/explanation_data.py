@@ -1,0 +1,282 @@
+"""An Explanation as the JSON that scripts read. The schema is stable: fields are added, never renamed or dropped."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kubectl_sched.config.scheduler_name import scheduler_name_of
+from kubectl_sched.framework.amounts import amount_text
+from kubectl_sched.framework.status import Code
+from kubectl_sched.output import API_VERSION
+from kubectl_sched.record import plain
+from kubectl_sched.render.sentences.podgroup_headline import podgroup_headline
+from kubectl_sched.scheduler.member_result import MemberResult
+from kubectl_sched.scheduler.result import Outcome
+from kubectl_sched.suggestions.change import Kind, Promise
+from kubectl_sched.suggestions.ranking import advice_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from kubectl_sched.api.core import Event
+    from kubectl_sched.diagnostics.pod_lifecycle import Stage
+    from kubectl_sched.diagnostics.replay_against_history import History, Observed
+    from kubectl_sched.framework.evidence import Evidence
+    from kubectl_sched.framework.interface import PostFilterResult
+    from kubectl_sched.framework.status import Status
+    from kubectl_sched.queries.explanation import Explanation
+    from kubectl_sched.queries.provisioning.cluster_autoscaler_replay import ClusterAutoscalerAnswer
+    from kubectl_sched.queries.provisioning.karpenter_replay import KarpenterAnswer
+    from kubectl_sched.queries.provisioning.new_nodes import NewNodes
+    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.scheduler.search_starts import Sampling
+    from kubectl_sched.suggestions.change import Suggestion
+
+
+def explanation_data(
+    explanation: Explanation, summary: str, *, evidence: Callable[[int], bool] | None = None
+) -> dict[str, Any]:
+    """Return the whole of it. `evidence` tells for which rows the evidence is added."""
+    result = explanation.result
+    pod, state = result.pod, result.state
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Explanation",
+        "pod": {"namespace": pod.metadata.namespace, "name": pod.metadata.name},
+        "schedulerName": scheduler_name_of(pod),
+        "kubernetesVersion": result.kubernetes_version,
+        "currentNode": result.current_node,
+        "outcome": result.outcome.value,
+        "summary": summary,
+        "preEnqueue": _status(result.pre_enqueue),
+        "preFilter": _status(result.pre_filter),
+        "preFilterNodes": None if result.pre_filter_nodes is None else sorted(result.pre_filter_nodes),
+        "skipped": {
+            "filter": sorted(state.skip_filter_plugins) if state else [],
+            "score": sorted(state.skip_score_plugins) if state else [],
+        },
+        "nodes": _nodes(result, evidence or (lambda _: False)),
+        "feasible": sorted(result.nodes.names[row] for row in result.feasible),
+        "best": [] if result.outcome is Outcome.ERROR else list(result.best),
+        "nominatedFirst": result.nominated_first,
+        "message": result.message,
+        "postFilter": _post_filter(result.post_filter),
+        "event": result.event,
+        "unknown": plain(result.unknown),
+        "error": result.error,
+        "binding": plain(result.binding),
+        "podGroup": _podgroup(result),
+        "queue": plain(explanation.queue_place),
+        "stage": stage_data(explanation.stage),
+        "history": _history(explanation.history),
+        "observed": _observed(explanation.observed),
+        "suggestions": [suggestion_data(each) for each in explanation.suggestions],
+        "sampling": _sampling(explanation.sampling),
+        "contrast": plain(explanation.contrast),
+        "gates": _gates(explanation),
+        "newNodes": _new_nodes(explanation.new_nodes),
+        "warnings": list(explanation.warnings),
+    }
+
+
+def explanation_list(items: Sequence[Any]) -> dict[str, Any]:
+    """Several explanations, in the order that was asked for."""
+    return {"apiVersion": API_VERSION, "kind": "ExplanationList", "items": list(items)}
+
+
+def stage_data(stage: Stage | None) -> dict[str, Any] | None:
+    """The stage as the contract has it."""
+    if stage is None:
+        return None
+    return {"name": stage.name, "since": stage.since, "evidence": list(stage.evidence)}
+
+
+def _history(history: History | None) -> dict[str, Any] | None:
+    if history is None:
+        return None
+    return {
+        **plain(history),
+        "difference": [{"plugin": plugin, "points": points} for plugin, points in history.difference],
+    }
+
+
+def _observed(observed: Observed | None) -> dict[str, Any] | None:
+    if observed is None:
+        return None
+    return {
+        "event": _event(observed.event) if observed.event is not None else None,
+        "matchesReplay": observed.matches_replay,
+        "likelyCauses": list(observed.likely_causes),
+        "autoscalers": [_event(event) for event in observed.autoscalers],
+    }
+
+
+def _event(event: Event) -> dict[str, Any]:
+    return {"reason": event.reason, "component": event.component, "lastSeen": event.last_seen, "message": event.text}
+
+
+def _podgroup(result: ScheduleResult) -> dict[str, Any] | None:
+    if not isinstance(result, MemberResult):
+        return None
+    cycle = result.podgroup
+    group = cycle.info.group.metadata
+    return {
+        "namespace": group.namespace,
+        "name": group.name,
+        "outcome": cycle.outcome.value,
+        "summary": podgroup_headline(cycle),
+    }
+
+
+def _status(status: Status) -> dict[str, Any] | None:
+    if status.code in {Code.SUCCESS, Code.SKIP}:
+        return None
+    return {"plugin": status.plugin, "code": status.code.value, "reasons": list(status.reasons)}
+
+
+def suggestion_data(suggestion: Suggestion) -> dict[str, Any]:
+    """One suggestion, as the contract has it."""
+    preempts = suggestion.promise is Promise.PREEMPTS
+    return {
+        "text": suggestion.text,
+        "changes": [change.text for change in suggestion.changes],
+        "commands": [str(command) for command in suggestion.commands],
+        "manual": plain(suggestion.manual),
+        "patches": plain(suggestion.patches),
+        "frees": [
+            {"node": change.node_name, "resource": resource, "amount": amount_text(resource, amount)}
+            for change in suggestion.changes
+            for resource, amount in change.frees
+        ],
+        "evictions": [
+            pod.key for change in suggestion.changes if change.kind is not Kind.WAIT for pod in change.evicts
+        ],
+        "weights": [
+            {"plugin": change.weight[0], "weight": change.weight[1]}
+            for change in suggestion.changes
+            if change.weight is not None
+        ],
+        "kind": advice_of(suggestion).value,
+        "scope": suggestion.scope.name.capitalize(),
+        "recreatesPods": suggestion.recreates_pods,
+        "caution": suggestion.caution,
+        "outcome": (Outcome.UNSCHEDULABLE if preempts else Outcome.SCHEDULABLE).value,
+        "promise": suggestion.promise.value,
+        "node": suggestion.node,
+        "best": [] if preempts else list(suggestion.nodes),
+        "feasible": suggestion.feasible_count,
+        "victims": list(suggestion.victims),
+    }
+
+
+def _sampling(sampling: Sampling | None) -> dict[str, Any] | None:
+    if sampling is None:
+        return None
+    return {
+        "order": "approximated by age",
+        "startIndex": sampling.start_index,
+        "starts": sampling.starts,
+        "stopsAfter": sampling.stops_after,
+        "wins": [{"node": name, "share": share} for name, share in sampling.wins],
+        "failureShare": sampling.failure_share,
+    }
+
+
+def _gates(explanation: Explanation) -> list[dict[str, Any]]:
+    if not explanation.gates:
+        return []
+    from kubectl_sched.render.answers.gate_data import gates_data  # most pods have none
+
+    return gates_data(explanation)
+
+
+def _new_nodes(found: NewNodes | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    karpenter, groups = found.karpenter, found.cluster_autoscaler
+    return {
+        "karpenter": _karpenter(karpenter) if karpenter is not None else None,
+        "clusterAutoscaler": _cluster_autoscaler(groups) if groups is not None else None,
+        "starting": plain(found.starting),
+        "leaving": list(found.leaving),
+        "assumed": list(found.assumed),
+    }
+
+
+def _cluster_autoscaler(found: ClusterAutoscalerAnswer) -> dict[str, Any]:
+    groups, event = plain(found.groups), plain(found.event)
+    return {"version": found.version, "groups": groups, "event": event}
+
+
+def _karpenter(found: KarpenterAnswer) -> dict[str, Any]:
+    requirements: dict[str, list[dict[str, Any]]] = {}
+    for each in found.requirements:
+        requirements.setdefault(each["key"], []).append({name: each[name] for name in each if name != "key"})
+    return {
+        "version": found.version,
+        "verdict": found.verdict,
+        "node": found.node,
+        "nodePool": found.node_pool,
+        "instanceTypes": list(found.instance_types),
+        "requirements": requirements,
+        "nodeClaim": found.node_claim,
+        "error": found.error,
+        "nodePools": plain(found.node_pools),
+        "thenScheduler": plain(found.then_scheduler),
+    }
+
+
+def _evidence(found: Sequence[Evidence]) -> list[dict[str, Any]]:
+    return [{"text": each.text, "facts": each.facts, "hints": list(each.hints)} for each in found]
+
+
+def _nodes(result: ScheduleResult, with_evidence: Callable[[int], bool]) -> list[dict[str, Any]]:
+    if result.verdict is None:
+        return []
+    names = result.nodes.names
+    scores = [
+        (each.plugin, each.weight, each.raw.tolist(), each.normalized.tolist(), each.weighted.tolist())
+        for each in result.scores
+    ]
+    nodes = []
+    for row in sorted(range(len(names)), key=names.__getitem__):
+        rejections = [_status(status) or {} for status in result.rejections(row)]
+        position = result.position_of.get(row)
+        points: list[dict[str, Any]] = []
+        if position is not None:
+            points = [
+                {
+                    "plugin": plugin,
+                    "raw": raw[position],
+                    "normalized": normalized[position],
+                    "weight": weight,
+                    "weighted": weighted[position],
+                }
+                for plugin, weight, raw, normalized, weighted in scores
+            ]
+        if with_evidence(row):
+            for rejection in rejections:
+                rejection["evidence"] = _evidence(result.filter_evidence(rejection["plugin"], row))
+            for point in points:
+                point["evidence"] = _evidence(result.score_evidence(point["plugin"], row))
+        nodes.append(
+            {
+                "name": names[row],
+                "filter": _status(result.verdict[row]),
+                "rejections": rejections,
+                "scores": points,
+                "total": result.total_of.get(row),
+            }
+        )
+    return nodes
+
+
+def _post_filter(result: PostFilterResult | None) -> dict[str, Any] | None:
+    if result is None:
+        return None
+    return {
+        "code": result.status.code.value,
+        "message": result.status.message,
+        "nominatedNode": result.nominated_node,
+        "victims": sorted(victim.key for victim in result.victims),
+    }

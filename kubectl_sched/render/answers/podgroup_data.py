@@ -1,0 +1,78 @@
+"""The explanation of a group as plain data. The JSON schema is stable: fields are added, never renamed or dropped."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kubectl_sched.diagnostics.podgroup_warnings import podgroup_warnings
+from kubectl_sched.output import API_VERSION
+from kubectl_sched.record import plain
+from kubectl_sched.render.sentences.podgroup_headline import podgroup_headline
+
+if TYPE_CHECKING:
+    from kubectl_sched.scheduler.podgroup_result import Member, PodGroupResult
+
+
+def podgroup_data(result: PodGroupResult) -> dict[str, Any]:
+    """All that `explain podgroup` says."""
+    group = result.info.group
+    post_filter = result.post_filter
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "PodGroupExplanation",
+        "podGroup": {"namespace": group.metadata.namespace, "name": group.metadata.name},
+        "kubernetesVersion": result.kubernetes_version,
+        "outcome": result.outcome.value,
+        "summary": podgroup_headline(result),
+        "minCount": result.info.min_count,
+        "scheduled": [pod.key for pod in result.info.scheduled],
+        "members": members_data(result),
+        "placements": _placements(result),
+        "best": list(result.best) if result.info.topology_key is not None else [],
+        "children": [podgroup_data(child) for child in result.children],
+        "postFilter": None
+        if post_filter is None
+        else {
+            "code": post_filter.status.code.value,
+            "message": post_filter.status.message,
+            "victims": [pod.key for pod in post_filter.victims],
+        },
+        "condition": plain(result.condition),
+        "event": None,
+        "suggestions": [],
+        "warnings": list(podgroup_warnings(result)),
+    }
+
+
+def members_data(result: PodGroupResult) -> list[dict[str, Any]]:
+    """The members in the order of the cycle."""
+    return [_member(each) for each in result.members]
+
+
+def _member(member: Member) -> dict[str, Any]:
+    return {
+        "pod": {"namespace": member.pod.metadata.namespace, "name": member.pod.metadata.name},
+        "node": member.node_name,
+        "tied": list(member.tied),
+        "outcome": member.outcome.value,
+        "nominatedNode": member.nominated_node or None,
+        "event": member.event,
+    }
+
+
+def _placements(result: PodGroupResult) -> list[dict[str, Any]]:
+    key = result.info.topology_key
+    if key is None:
+        return []
+    totals = dict(zip([each.placement.name for each in result.feasible], result.totals or (), strict=False))
+    return [
+        {
+            "domain": {"key": key, "value": each.placement.name},
+            "nodes": len(each.placement.rows),
+            "fits": each.fits,
+            "feasible": each in result.feasible,
+            "total": totals.get(each.placement.name),
+            "lacks": each.next_lacks,
+        }
+        for each in result.placements
+    ]

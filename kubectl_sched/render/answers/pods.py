@@ -1,0 +1,173 @@
+"""Several pods at once: a line each, those of one owner and one answer together."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from kubectl_sched.diagnostics.warnings import NOT_SCORED
+from kubectl_sched.framework.clauses import OfRequests
+from kubectl_sched.render.safe_text import count, listed, safe
+from kubectl_sched.render.sentences.gate_sentences import lines_of_jobs
+from kubectl_sched.render.sentences.headline import decision, headline, is_held, landing, unjudged
+from kubectl_sched.render.sentences.node_sentences import why_not
+from kubectl_sched.render.sentences.reason_clauses import BY_REQUESTS, last_first
+from kubectl_sched.render.sentences.status_sentences import stage_words
+from kubectl_sched.render.table import Column, Table
+from kubectl_sched.render.writers.first_screen import BLANK, Part
+from kubectl_sched.render.writers.note_lines import note_parts
+from kubectl_sched.render.writers.styled_text import Text
+from kubectl_sched.render.writers.table_lines import table_lines
+from kubectl_sched.scheduler.member_result import MemberResult
+from kubectl_sched.scheduler.result import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.queries.explain import Answer
+    from kubectl_sched.queries.explanation import Explanation
+    from kubectl_sched.render.display import Display
+    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.simulation.pending_together import Together
+
+_WARNINGS_SHOWN = 5
+_WHERE_HELP_IS = "what would help: kubectl sched explain pod NAME for one, kubectl sched for all"
+
+
+def pods_parts(answer: Answer, notes: Sequence[str], width: int, display: Display) -> Iterator[Part]:
+    """Yield a line for each pod or group of pods with its outcome and the reason."""
+    explanations = answer.explanations
+    yield Part(full=table_lines(pods_table(explanations), width), rank=9)
+    yield BLANK
+    yield Part(full=(Text(in_sum(explanations, answer.together)),), rank=9)
+    if any(each.result.outcome is Outcome.UNSCHEDULABLE for each in explanations):
+        yield Part(full=(Text(_WHERE_HELP_IS, style="dim"),), rank=3)
+    lines = tuple(map(Text, lines_of_jobs(explanations)))
+    if lines:
+        yield BLANK
+        yield Part(full=lines, rank=4, lean=lines[:2], keep=1)
+    yield from note_parts((*pod_notes(explanations), *notes), width, display)
+
+
+def pods_table(explanations: Sequence[Explanation]) -> Table[list[Explanation]]:
+    """The pods, those of one owner and one answer together."""
+    groups = grouped(explanations)
+    return Table(
+        columns=(
+            Column(heading="Pod", cell=group_name, kind="name"),
+            Column(heading="Outcome", cell=lambda group: group[0].result.outcome.value),
+            Column(heading="Why", cell=lambda group: why(group[0]), kind="words"),
+        ),
+        rows=groups,
+        below=BY_REQUESTS if any(isinstance(why(group[0]), OfRequests) for group in groups) else "",
+    )
+
+
+def in_sum(explanations: Sequence[Explanation], together: Together | None) -> str:
+    """Count the pods that would land on their own, those that fit together, and those that are served before."""
+    fitting = sum(each.result.fits for each in explanations)
+    alone = f"{count(len(explanations), 'pod')}, each on its own against the same state: {fitting:,} would land."
+    return f"{alone}{_together(together)}"
+
+
+def _together(together: Together | None) -> str:
+    if together is None:
+        return ""
+    told = f" Together {together.placed:,} of {together.pods:,} {'fits' if together.placed == 1 else 'fit'}."
+    if together.ahead:
+        told += (
+            f" {count(together.ahead, 'other pod')} of higher priority {'is' if together.ahead == 1 else 'are'} ahead."
+        )
+    return told
+
+
+def pod_notes(explanations: Sequence[Explanation]) -> Iterator[str]:
+    """Yield the warnings, each with the pods that it is about."""
+    about: dict[str, list[Explanation]] = {}
+    for explanation in explanations:
+        for warning in (each for each in explanation.warnings if each != NOT_SCORED):  # a list shows no points
+            about.setdefault(warning, []).append(explanation)
+    for warning, concerned in list(about.items())[:_WARNINGS_SHOWN]:
+        whom = concerned[0].pod.key if len(concerned) == 1 else count(len(concerned), "pod")
+        yield f"{whom}: {warning}"
+    if len(about) > _WARNINGS_SHOWN:
+        yield f"{len(about) - _WARNINGS_SHOWN:,} more notes are in -o json"
+
+
+def group_name(group: Sequence[Explanation]) -> str:
+    """The pod, or what manages them and how many they are."""
+    return group[0].pod.key if len(group) == 1 else f"{_owner(group[0].pod)} \N{MULTIPLICATION SIGN}{len(group)}"
+
+
+def grouped(explanations: Sequence[Explanation]) -> list[list[Explanation]]:
+    """Pods of one owner with the same answer, in the order of each group's first."""
+    groups: dict[tuple[str, str], list[Explanation]] = {}
+    for explanation in explanations:
+        pod = explanation.pod
+        own = pod.key if pod.metadata.controller is None else _owner(pod)
+        groups.setdefault((own, why(explanation)), []).append(explanation)
+    return list(groups.values())
+
+
+def _owner(pod: Pod) -> str:
+    """`namespace/name` of what manages the pod: its Deployment rather than the ReplicaSet, where labels tell."""
+    controller = pod.metadata.controller
+    if controller is None:
+        return pod.key
+    template_hash = pod.metadata.labels.get("pod-template-hash")
+    name = controller.name.removesuffix(f"-{template_hash}") if template_hash else controller.name
+    return f"{pod.metadata.namespace}/{name}"
+
+
+def why(explanation: Explanation) -> str:
+    """Return the headline without what the other columns hold; what leaves no node over comes first."""
+    result = explanation.result
+    if result.unknown:
+        return _without_name(decision(result), result)
+    target = _daemon_target(explanation.result)
+    return _why(explanation) if target is None else f"for {safe(target)}: {_why_there(explanation, target)}"
+
+
+def _why_there(explanation: Explanation, target: str) -> str:
+    result = explanation.result
+    row = result.nodes.row_of.get(target)
+    if row is None:
+        return "there is no such node"
+    return _why(explanation) if result.fits or result.current_node else why_not(result, row)
+
+
+def _why(explanation: Explanation) -> str:
+    words, history, result = stage_words(explanation), explanation.history, explanation.result
+    if history is not None and history.verdict in {"Different", "WouldReject"}:
+        return "; ".join(filter(None, (safe(history.message), words)))
+    if words is not None and not is_held(explanation):
+        return words
+    if is_held(explanation) or (explanation.stage is not None and explanation.stage.name == "NotCreated"):
+        return _without_name(headline(explanation), result)
+    return _why_decided(result.cycle)
+
+
+@lru_cache(maxsize=64)
+def _why_decided(result: ScheduleResult) -> str:
+    """Return the reason for the decision alone, once for all equal pods."""
+    if result.fits and len(result.best) > 1 and result.nominated_first is None:
+        return f"tied between {listed(result.best)}"
+    fits_nowhere = result.outcome is Outcome.UNSCHEDULABLE and not isinstance(result, MemberResult)
+    if fits_nowhere and result.pre_filter.is_success and len(result.nodes):
+        node = result.post_filter.nominated_node if result.post_filter is not None else None
+        told = last_first(result)
+        return type(told)(f"preemption makes room on {safe(node)}; {told}") if node else told
+    if result.outcome is Outcome.SCHEDULABLE:
+        return "; ".join(filter(None, (landing(result)[1], unjudged(result))))
+    return _without_name(decision(result), result)
+
+
+def _without_name(sentence: str, result: ScheduleResult) -> str:
+    return sentence.removeprefix(safe(result.pod.key)).strip()
+
+
+def _daemon_target(result: ScheduleResult) -> str | None:
+    """The node that the DaemonSet controller made the pod for, None for pods of others."""
+    names = result.pre_filter_nodes
+    return next(iter(names)) if result.pod.is_daemon and names and len(names) == 1 else None

@@ -1,1 +1,0 @@
-"""Answers as data, for scripts."""

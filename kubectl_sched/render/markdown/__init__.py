@@ -1,1 +1,0 @@
-"""Answers as Markdown, for chats and issues."""

@@ -1,1 +1,0 @@
-"""The answer about groups of pods: its sentence, its tables, and every output."""

@@ -1,0 +1,1 @@
+"""The clauses and sentences of which answers are made."""

@@ -1,0 +1,71 @@
+"""Sentences about the pod besides the replay: its stage, its placement, and events about it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_sched.api.apimachinery.timestamps import to_the_second
+from kubectl_sched.render.safe_text import safe
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kubectl_sched.diagnostics.pod_lifecycle import Stage
+    from kubectl_sched.queries.explanation import Explanation
+    from kubectl_sched.render.writers.first_screen import Part
+
+_SAID = {
+    "Bound": "It has its node and does not run yet",
+    "Finished": "It has ended",
+    "Gated": "It is gated",
+    "Nominated": "It waits",
+    "NoScheduler": "Nobody serves its schedulerName",
+    "RefusedByKubelet": "Its kubelet refused it",
+}
+
+
+def stage_words(explanation: Explanation) -> str | None:
+    """Return the words for the pod's stage if scheduling is not its problem, else None."""
+    stage, result = explanation.stage, explanation.result
+    if stage is None or stage.name in {"NotCreated", "Unschedulable"} or (stage.name == "Nominated" and result.fits):
+        return None
+    return said_of(stage)
+
+
+def said_of(stage: Stage) -> str | None:
+    """A stage in words, None for one that is nothing to remark on."""
+    if (stage.name == "Running" and not stage.evidence) or (stage.name == "Gated" and not stage.known_by):
+        return None
+    since = f" (since {to_the_second(stage.since)})" if stage.since else ""
+    said = _SAID.get(stage.name, f"It is {stage.name.lower()}")
+    evidence = "; ".join(stage.evidence)
+    return safe(f"{said}{since}: {evidence}" if evidence else f"{said}{since}")
+
+
+def status_parts(explanation: Explanation) -> Iterator[Part]:
+    """Yield the lines for new nodes, for the pod's placement and for each event that differs from the replay."""
+    from kubectl_sched.render.writers.first_screen import Part
+    from kubectl_sched.render.writers.styled_text import Text  # not needed for JSON
+
+    if explanation.gates:
+        from kubectl_sched.render.sentences.gate_sentences import gate_lines  # most pods have none
+
+        lines = tuple(map(Text, gate_lines(explanation.gates)))
+        yield Part(full=lines, rank=4, lean=lines[:2], keep=1)
+    if explanation.new_nodes is not None:
+        from kubectl_sched.render.sentences.new_nodes_sentences import new_nodes_sentences  # most clusters need none
+
+        sentences = tuple(Text(safe(each)) for each in new_nodes_sentences(explanation.new_nodes))
+        yield Part(full=sentences, rank=7, keep=2)
+    history, observed = explanation.history, explanation.observed
+    if history is not None and history.verdict != "NotScheduled":
+        yield Part(full=(Text(safe(f"{history.message[:1].upper()}{history.message[1:]}.")),), rank=6, keep=1)
+    if observed is None:
+        return
+    if observed.event is not None and not observed.matches_replay:
+        causes = f" Likely, {'; '.join(observed.likely_causes)}." if observed.likely_causes else ""
+        when = to_the_second(observed.event.last_seen)
+        told = f"Its scheduler said otherwise at {when}: {observed.event.text}{causes}"
+        yield Part(full=(Text(safe(told)),), rank=6, keep=2)
+    for event in observed.autoscalers[:2]:
+        yield Part(full=(Text(safe(f"{event.component} ({event.reason}): {event.text}")),), rank=4, keep=1)

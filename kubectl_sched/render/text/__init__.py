@@ -1,1 +1,0 @@
-"""Answers as text, for terminals and pipes."""

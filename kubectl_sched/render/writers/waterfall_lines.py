@@ -1,0 +1,39 @@
+"""The waterfall as text: a heading, and a signed bar for each plugin."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from kubectl_sched.render.lead_waterfall import waterfall, waterfall_heading
+from kubectl_sched.render.node_tables import short
+from kubectl_sched.render.table import without_common_ends
+from kubectl_sched.render.writers.first_screen import folded, length
+from kubectl_sched.render.writers.styled_text import Text
+
+if TYPE_CHECKING:
+    from kubectl_sched.queries.contrast import Contrast
+    from kubectl_sched.scheduler.result import ScheduleResult
+
+_INDENT = "      "
+
+
+def waterfall_lines(result: ScheduleResult, contrast: Contrast, width: int, *, in_full: bool) -> list[Text]:
+    """Return bars that add up to the lead, with the fact behind the largest, or behind each in full."""
+    heading = waterfall_heading(contrast)
+    if length(heading) > width:
+        node, other = without_common_ends((contrast.node, contrast.other), result.nodes.names)
+        heading = waterfall_heading(replace(contrast, node=node, other=other))
+    lines = [Text(heading)]
+    bars = waterfall(contrast)
+    points, longest = max(len(bar.points) for bar in bars), max(len(bar.bar) for bar in bars)
+    for number, bar in enumerate(bars):
+        because = f": {bar.because}" if bar.because and (in_full or not number) else ""
+        start = f"  {bar.points:>{points}} {bar.bar:<{longest}} "
+        first, *rest = folded(f"{'.' * (len(start) - 1)} {short(bar.plugin)}{because}", width)
+        line = Text(f"{start}{first[len(start) :]}")
+        line.stylize("red" if bar.points.startswith("-") else "green", len(start) - longest - 1, len(start))
+        below = folded(" ".join(rest), width - len(_INDENT)) if rest else ()
+        lines += (line, *(Text(f"{_INDENT}{each}") for each in below))
+    return lines
