@@ -18,6 +18,7 @@ from kubectl_sched.api.apimachinery.validation import (
     subdomain_errors,
 )
 from kubectl_sched.lazy_pattern import pattern
+from kubectl_sched.output import is_plain
 from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
@@ -164,7 +165,7 @@ def get_aks_configuration() -> ShellCommand:
 
 def read_host_file(node: str, path: str) -> ShellCommand | None:
     """Write a file of the node's host into scheduler.yaml."""
-    if not _are_names(node) or not path.isprintable():
+    if not _are_names(node) or not is_plain(path):
         return None
     pod = ["kubectl", "debug", f"node/{node}", "--quiet", "-it", "--profile=sysadmin", "--image=busybox"]
     return _into_file([*pod, "--", "cat", f"/host{path}"])
@@ -193,7 +194,7 @@ def get_all(resources: Sequence[str]) -> ShellCommand:
 
 def explain_from(file: str) -> ShellCommand | None:
     """Explain the pods of a file."""
-    if not file.isprintable():
+    if not is_plain(file):
         return None
     return _of(["kubectl", "sched", "explain", *([f"--from={file}"] if file.startswith("-") else ["--from", file])])
 

@@ -12,14 +12,14 @@ from select import select
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
 PATIENCE_SECONDS = 120.0
 _READY = "ready-to-type"
 _LINE = re.compile(r"<<(.*?)>>", re.DOTALL)
 
-_SETUP = """
+_ZSH_SETUP = """
 autoload -Uz compinit && compinit -u -D
 source <({script})
 unsetopt beep zle_bracketed_paste prompt_cr prompt_sp
@@ -27,18 +27,36 @@ show-line() {{ print -rn -- "<<$BUFFER>>" >&2 }}
 zle -N show-line && bindkey '^Xz' show-line
 PS1={ready}
 """
+_BASH_SETUP = """
+source <({script})
+bind 'set enable-bracketed-paste off'
+show-line() {{ printf '<<%s>>' "$READLINE_LINE" >&2; }}
+bind -x '"\\C-xz": show-line'
+PS1={ready}
+"""
 
 
 def typed_into_zsh(zsh: str, script: str, line: str, environment: Mapping[str, str], folder: Path) -> str:
     """The line after a tab; `script` is the command that prints the completion script, `folder` an empty one."""
-    (folder / ".zshrc").write_text(_SETUP.format(script=script, ready=_READY))
+    (folder / ".zshrc").write_text(_ZSH_SETUP.format(script=script, ready=_READY))
+    return _typed_into([zsh, "-d", "-i"], line, {**environment, "ZDOTDIR": str(folder)})
+
+
+def typed_into_bash(bash: str, script: str, line: str, environment: Mapping[str, str], folder: Path) -> str:
+    """The line after a tab; `script` is the command that prints the completion script, `folder` an empty one."""
+    start = folder / "bashrc"
+    start.write_text(_BASH_SETUP.format(script=script, ready=_READY))
+    return _typed_into([bash, "--noprofile", "--rcfile", str(start), "-i"], line, environment)
+
+
+def _typed_into(shell: Sequence[str], line: str, environment: Mapping[str, str]) -> str:
     master, slave = pty.openpty()
     with subprocess.Popen(
-        [zsh, "-d", "-i"],
+        [*shell],
         stdin=slave,
         stdout=slave,
         stderr=slave,
-        env={**environment, "TERM": "dumb", "ZDOTDIR": str(folder)},
+        env={**environment, "TERM": "dumb"},
         start_new_session=True,
     ) as process:
         os.close(slave)

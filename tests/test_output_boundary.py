@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 import json
 import re
+import unicodedata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
 
+from kubectl_sched.output import safe, safe_json
 from tests.fuzz.laws import CONTROL
 from tests.program import run
 
@@ -27,6 +29,8 @@ HOSTILE = [
     "\u202egpj.exe\u2066",
     "a\rb\nc\x7f\x08",
     "\u200b\u2028\U000e0041",
+    "\u034f\u115f\u1160\u17b4\u180b\u3164\ufe0f\uffa0\ufff0\U000e0100",
+    "\u2800\u2d7f\ufffc\U0001107f\U00013441\U00016fe4\U0001d159",
 ]
 
 
@@ -142,3 +146,22 @@ def test_names_go_out_as_data_unchanged(tmp_path: Path) -> None:
     for output, read in (("json", json.loads), ("yaml", yaml.safe_load)):
         answer = read(run("explain", f"p0{text}", "-n", text, "-o", output, "--from", str(dump)).stdout)
         assert f"a{text}" in [node["name"] for node in answer["nodes"]]
+
+
+IGNORABLE = (
+    *(0xAD, 0x34F, 0x61C, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFEFF, 0xFFA0),
+    *(*range(0x180B, 0x1810), *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070)),
+    *(*range(0xFE00, 0xFE10), *range(0xFFF0, 0xFFF9), *range(0x1BCA0, 0x1BCA4), *range(0x1D173, 0x1D17B)),
+    *range(0xE0000, 0xE1000),
+)
+"""Default_Ignorable_Code_Point of DerivedCoreProperties.txt, Unicode 17."""
+
+
+def test_no_character_that_is_drawn_as_nothing_is_printed() -> None:
+    blank = {
+        code for code in range(0x110000) if unicodedata.category(chr(code)) in {"Cc", "Cf", "Cs", "Zl", "Zp", "Zs"}
+    }
+    for character in map(chr, {*IGNORABLE, *blank} - {ord(" ")}):
+        assert safe(f"a{character}b").isascii()
+        if unicodedata.category(character) != "Cs":  # never in UTF-8
+            assert safe_json(json.dumps(character, ensure_ascii=False).encode()).isascii()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import socket
 import subprocess
@@ -16,7 +17,7 @@ import pytest
 from kubectl_sched.cli.completion.protocol import FILES, NO_FILES, NO_SPACE, completions
 from kubectl_sched.cli.lazy_commands import COMMANDS
 from tests import program
-from tests.shells import typed_into_zsh
+from tests.shells import typed_into_bash, typed_into_zsh
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -168,12 +169,100 @@ def test_nothing_secret_is_ever_offered() -> None:
         assert SECRET not in completed("explain", flag, "").stdout
 
 
-def test_names_from_a_dump_cannot_write_to_the_terminal(tmp_path: Path) -> None:
+HOSTILE = [
+    "web$(touch x)",
+    "web`touch x`",
+    "web;touch x",
+    "web&touch x",
+    "web|touch x",
+    "web>x",
+    "web x",
+    "web'x",
+    'web"x',
+    "web\\x",
+    "web*",
+    "web?",
+    "web[x]",
+    "web{x,y}",
+    "web~",
+    "web!touch",
+    "web#x",
+    "web(x)",
+    "web^x",
+    "web%x",
+    "web\nx",
+    "web\tx",
+    "web\x1b[31m",
+    "web\u202ex",
+    "web\u3164",
+    "web\u00e9",
+    "~root",
+    "=ls",
+    "-rf",
+    "--all",
+]
+
+
+@pytest.fixture
+def hostile_dump(tmp_path: Path) -> str:
+    """A dump with objects of every kind that is completed, each hostile name beside `web-1`."""
+    items: list[dict[str, object]] = []
+    for name in (*HOSTILE, "web-1"):
+        meta = {"name": name, "namespace": "default"}
+        items += [
+            {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}},
+            {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}},
+            {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": {"schedulerName": name}},
+            {"apiVersion": "v1", "kind": "Pod", "metadata": {**meta, "namespace": name}, "spec": {"nodeName": name}},
+            {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": meta},
+        ]
     dump = tmp_path / "dump.json"
-    names = ["plain", "red\u001b[31m", "two\nlines"]
-    dump.write_text(json.dumps([{"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}} for name in names]))
-    done = completed("explain", "--from", str(dump), "--node", "")
-    assert done.stdout == f"plain\n:{NO_FILES}\n"
+    dump.write_text(json.dumps(items))
+    return str(dump)
+
+
+@pytest.fixture
+def hostile_config(tmp_path: Path) -> str:
+    profiles = [{"schedulerName": name} for name in (*HOSTILE, "web-1")]
+    config = tmp_path / "config.json"
+    version = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
+    config.write_text(json.dumps({**version, "profiles": profiles}))
+    return str(config)
+
+
+PLACES = [
+    (("explain", "{dump}", "--node"), "web-1"),
+    (("explain", "{dump}", "-n"), "web-1"),
+    (("explain", "{dump}", "--profile"), "web-1"),
+    (("explain", "{config}", "--profile"), "web-1"),
+    (("explain", "{dump}", "pod"), "web-1"),
+    (("explain", "{dump}", "deployment"), "web-1"),
+    (("whatif", "{dump}", "--drain"), "web-1"),
+    (("whatif", "{dump}", "--taint"), "web-1="),
+    (("explain", "--context"), "web-1"),
+    (("explain", "--cluster"), "web-1"),
+    (("explain", "--user"), "web-1"),
+]
+
+
+def hostile_words(words: Sequence[str], dump: str, config: str) -> list[str]:
+    """Fill in the files, and give the environment's kubeconfig hostile names."""
+    sections = {"contexts": "context", "clusters": "cluster", "users": "user"}
+    entries = {name: [{"name": each, of: {}} for each in (*HOSTILE, "web-1")] for name, of in sections.items()}
+    Path(os.environ["KUBECONFIG"]).write_text(json.dumps(entries))
+    return [each.format(dump=f"--from={dump}", config=f"--config={config}") for each in words]
+
+
+@pytest.mark.parametrize(("words", "only"), PLACES, ids=lambda each: " ".join(each) if isinstance(each, tuple) else "")
+def test_only_names_that_are_valid_for_their_kind_are_offered(
+    words: tuple[str, ...], only: str, hostile_dump: str, hostile_config: str
+) -> None:
+    filled = hostile_words(words, hostile_dump, hostile_config)
+    expected = {only} | ({"default-scheduler"} if "--profile" in words and "{dump}" in words else set())
+    expected |= {"default"} if "-n" in words else set()
+    found = completions([*filled, ""]).candidates
+    assert {candidate.value for candidate in found} == expected
+    assert all(candidate.about in {"", "pending", "bound", "on web-1"} for candidate in found)
 
 
 def in_path() -> dict[str, str]:
@@ -240,11 +329,16 @@ def test_bash_completes(words: list[str], expected: list[str]) -> None:
     ],
 )
 def test_fish_completes(line: str, expected: list[str]) -> None:
+    assert offered_by_fish(line) == expected
+
+
+def offered_by_fish(line: str) -> list[str]:
     script = "kubectl-sched completion fish | source; complete -C $argv[1]"
     done = subprocess.run(
         [shell("fish"), "--no-config", "-c", script, line], env=in_path(), capture_output=True, text=True, check=False
     )
-    assert (done.stdout.splitlines(), done.stderr) == (expected, "")
+    assert done.stderr == ""
+    return done.stdout.splitlines()
 
 
 @pytest.mark.parametrize(
@@ -275,11 +369,40 @@ def test_zsh_completes(begun: str, expected: str, tmp_path: Path) -> None:
     ids=" ".join,
 )
 def test_kubectl_completes_the_plugin(words: list[str], expected: list[str]) -> None:
-    done = subprocess.run(
-        [shell("kubectl"), "__complete", "sched", *words], env=in_path(), capture_output=True, text=True, check=False
-    )
-    lines = done.stdout.splitlines()
+    lines = kubectl_completes(words)
     if expected is PENDING:
         assert [line.partition("\t")[0] for line in lines if line.endswith("\tpending")] == PENDING
     else:
         assert lines == expected
+
+
+def kubectl_completes(words: Sequence[str]) -> list[str]:
+    done = subprocess.run(
+        [shell("kubectl"), "__complete", "sched", *words], env=in_path(), capture_output=True, text=True, check=False
+    )
+    return done.stdout.splitlines()
+
+
+def offered_by_kubectl(words: Sequence[str]) -> list[str]:
+    return [line for line in kubectl_completes(words) if not line.startswith(":")]
+
+
+@pytest.mark.parametrize("kind", ["--node", "-n", "pod", "--context"])
+@pytest.mark.parametrize("program_name", ["bash", "zsh", "fish", "kubectl"])
+def test_no_shell_inserts_a_name_that_it_would_expand(
+    program_name: str, kind: str, hostile_dump: str, hostile_config: str, tmp_path: Path
+) -> None:
+    words = hostile_words(["explain", "{dump}", kind], hostile_dump, hostile_config)
+    line = f"kubectl-sched {shlex.join(words)} we"
+    home = tmp_path / "home"
+    home.mkdir()
+    if program_name == "bash":
+        typed = typed_into_bash(shell("bash"), "kubectl-sched completion bash", line, in_path(), home)
+        assert typed == f"{line}b-1 "
+    elif program_name == "zsh":
+        typed = typed_into_zsh(shell("zsh"), "kubectl-sched completion zsh", line, in_path(), home)
+        assert typed == f"{line}b-1 "
+    else:
+        offered = offered_by_fish(line) if program_name == "fish" else offered_by_kubectl([*words, "we"])
+        assert [each.partition("\t")[0] for each in offered] == ["web-1"]
+    assert {each.name for each in tmp_path.iterdir()} == {"dump.json", "config.json", "kubeconfig", "home"}

@@ -19,10 +19,11 @@ if TYPE_CHECKING:
 Argvs = tuple[tuple[str, ...], ...]
 
 CONTROL = re.compile(
-    "[\x00-\x09\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2061-\u206f\ud800-\udfff\ufeff"
-    "\ufff0-\ufffb\U000e0000-\U000e007f]"
+    "[\x00-\x09\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
+    "\u2061-\u206f\u2800\u2d7f\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\U0001107f\U00013441\U00013442"
+    "\U00016fe4\U0001bca0-\U0001bca3\U0001d159\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
-"""Control and format characters but for line feed, and for WORD JOINER, which Markdown needs."""
+"""Control and invisible characters but for line feed, and for WORD JOINER, which Markdown needs."""
 
 _COMMAND_LINE = re.compile(r"^ *(?=kubectl )")
 _HTML_COMMAND = re.compile(r'<div class="command"><pre[^>]*><code>(.*?)</code>', re.DOTALL)

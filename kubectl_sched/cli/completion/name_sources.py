@@ -5,6 +5,7 @@ Only names are read, and the fields that a candidate is described by; nothing is
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from abc import ABC, abstractmethod
@@ -12,8 +13,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
+from kubectl_sched.api.apimachinery.validation import dns_label_errors, subdomain_errors
 from kubectl_sched.api.decoders import UNDECODABLE, decoder
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
+from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.sources.live.connection_flags import Connection
 
 if TYPE_CHECKING:
@@ -23,6 +26,8 @@ PATIENCE_SECONDS: Final = 2.5
 """The time for a whole cluster, its credential plugin included. What has come by then is offered."""
 
 _PAGE: Final = "500"
+_LOCAL_NAME: Final = pattern(r"[A-Za-z0-9][\w./:@+-]*", re.ASCII)
+"""Names in a kubeconfig: nothing defines them, but providers write no others, and no shell finds syntax in them."""
 
 
 class Candidate(NamedTuple):
@@ -74,27 +79,38 @@ class Source(ABC):
         """The objects of a kind, in one namespace or in all."""
 
     def names(self, kind: str) -> list[Candidate]:
-        """The names of a kind, each with what it is."""
+        """The names of a kind that Kubernetes would accept, each with what it is."""
         return [
             Candidate(each.metadata.name, _about(kind, each))
             for each in self.found(kind, self.namespace)
-            if each.status.phase not in {"Succeeded", "Failed"}
+            if each.status.phase not in {"Succeeded", "Failed"} and not subdomain_errors(each.metadata.name)
         ]
 
     def namespaces(self) -> list[Candidate]:
-        """The names of all namespaces."""
-        return [Candidate(each.metadata.name) for each in self.found("Namespace", None)]
+        """The valid names of all namespaces."""
+        named = {each.metadata.name for each in self.found("Namespace", None)}
+        return [Candidate(name) for name in sorted(named | self.named_namespaces()) if not dns_label_errors(name)]
+
+    def named_namespaces(self) -> set[str]:
+        """Return namespaces that only their objects name."""
+        return set()
 
     def scheduler_names(self) -> list[Candidate]:
-        """Return the requests of the pods."""
-        asked = {each.spec.scheduler_name for each in self.found("Pod", self.namespace)} - {""}
-        return [Candidate(name) for name in sorted({DEFAULT_SCHEDULER_NAME, *asked})]
+        """Return the schedulers that pods ask for."""
+        asked = {each.spec.scheduler_name for each in self.found("Pod", self.namespace)}
+        return _schedulers({DEFAULT_SCHEDULER_NAME, *asked})
 
 
 def _about(kind: str, found: Found) -> str:
     if kind == "Pod":
-        return f"on {found.spec.node_name}" if found.spec.node_name else "pending"
+        node = found.spec.node_name
+        return "pending" if not node else "bound" if subdomain_errors(node) else f"on {node}"
     return "cordoned" if found.spec.unschedulable else ""
+
+
+def _schedulers(names: Iterable[str]) -> list[Candidate]:
+    """Return the names of schedulers that look like names of objects, as all that are in use do."""
+    return [Candidate(name) for name in sorted(names) if not subdomain_errors(name)]
 
 
 class _Dumped(Source):
@@ -118,10 +134,9 @@ class _Dumped(Source):
                     _Status(getattr(getattr(item, "status", None), "phase", "")),
                 )
 
-    def namespaces(self) -> list[Candidate]:
-        """Those that have objects, too: many dumps leave the namespaces themselves out."""
-        named = {item.namespace for item in self._objects if item.namespace}
-        return [Candidate(name) for name in sorted(named | {each.value for each in super().namespaces()})]
+    def named_namespaces(self) -> set[str]:
+        """Return the namespaces that have objects: many dumps leave the namespaces themselves out."""
+        return {item.namespace for item in self._objects}
 
 
 class _Live(Source):
@@ -177,7 +192,8 @@ def kubeconfig_names(given: Mapping[str, Any], section: str) -> list[Candidate]:
 
     from kubectl_sched.sources.live.kubeconfig import kubeconfig_paths, load
 
-    return [Candidate(name) for name in getattr(load(kubeconfig_paths(_connection(given), os.environ)), section)]
+    names = getattr(load(kubeconfig_paths(_connection(given), os.environ)), section)
+    return [Candidate(name) for name in names if _LOCAL_NAME.fullmatch(name)]
 
 
 def configured_profiles(path: str) -> list[Candidate]:
@@ -185,7 +201,7 @@ def configured_profiles(path: str) -> list[Candidate]:
     from kubectl_sched.sources.discovery.configuration_file import read_configuration
 
     profiles = read_configuration(path).document.get("profiles") or [{}]
-    return [Candidate(each.get("schedulerName", DEFAULT_SCHEDULER_NAME)) for each in profiles]
+    return _schedulers({each.get("schedulerName", DEFAULT_SCHEDULER_NAME) for each in profiles})
 
 
 def _connection(given: Mapping[str, Any]) -> Connection:

@@ -7,6 +7,7 @@ it is, and last `:N` with the directive. The last word is the one that is being 
 from __future__ import annotations
 
 import os
+import re
 import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
@@ -15,6 +16,7 @@ from kubectl_sched.cli.command_line import command_first, leading_flags
 from kubectl_sched.cli.completion.values import Candidate, candidates, is_file
 from kubectl_sched.cli.help import help_texts
 from kubectl_sched.cli.lazy_commands import COMMANDS, HELP_FLAGS, TRIAGE, UsageError, command
+from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.output import write_candidate, write_text
 
 if TYPE_CHECKING:
@@ -29,6 +31,8 @@ NO_FILES: Final = 4
 
 _WORD_BREAKS: Final = ("=", ":")
 _GO_ON: Final = ("=", "/")
+_PLAIN: Final = pattern(r"[\w./:@+=,-]+", re.ASCII)
+"""What any shell takes for one word: the scripts of kubectl insert a candidate as it is, without quotes."""
 
 
 class Completions(NamedTuple):
@@ -53,8 +57,8 @@ def print_completions(words: Sequence[str]) -> NoReturn:
     except Exception:  # noqa: BLE001 - a line that makes no sense has nothing to go on with
         found = Completions((), NO_FILES)
     for value, about in found.candidates:
-        if value.isprintable():
-            write_candidate(value, about if about.isprintable() else "")
+        if _PLAIN.fullmatch(value):
+            write_candidate(value, about)
     write_text(f":{found.directive}\n")
     sys.stdout.flush()
     os._exit(0)  # a cluster that has not answered in time is not waited for

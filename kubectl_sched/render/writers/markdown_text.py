@@ -1,7 +1,7 @@
 r"""Escapes text for GitHub Markdown, so that it is shown literally and mentions or links nobody.
 
-A backslash keeps punctuation from being markup. It does not keep GitHub from linking @names, #numbers and :emoji:,
-which it looks for in the finished text; an invisible WORD JOINER does.
+A backslash keeps punctuation from being markup. It does not keep GitHub from linking @names, mail addresses, #numbers and
+:emoji:, which it looks for in the finished text; an invisible WORD JOINER does.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ JOINER = "\u2060"
 _MARKUP = re.compile(r"[\\`*\[\]<|~&$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 _LINK = re.compile(r":(?=//)|(?<=www)\.", re.IGNORECASE)
 _BLOCK = re.compile(r"\A(?:[#+\-=>]|\d+(?=[.)](?: |\Z)))")
-_CALL = re.compile(r"@(?=\w)|#(?=\d)|(?<=\bGH)-(?=\d)|:(?=[a-z+\-][\w+-]*:)", re.IGNORECASE)
+_CALL = re.compile(r"@|#(?=\d)|(?<=\bGH)-(?=\d)|:(?=[a-z+\-][\w+-]*:)", re.IGNORECASE)
 _BACKTICKS = re.compile(r"`+")
 _FENCE = 3
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
+from kubectl_sched.output import is_plain
 from kubectl_sched.render.safe_text import safe
 from kubectl_sched.render.writers.first_screen import folded, length
 from kubectl_sched.render.writers.styled_text import Text
@@ -141,7 +142,7 @@ def side_by_side(table: Table[Row], width: int) -> Iterator[Table[Row]]:
 
 
 def _safe(cells: Sequence[str]) -> Sequence[str]:
-    return cells if "".join(cells).isprintable() else list(map(safe, cells))
+    return cells if is_plain("".join(cells)) else list(map(safe, cells))
 
 
 def _width(cells: Sequence[str]) -> int:
