@@ -1,7 +1,7 @@
 r"""Escapes text for GitHub Markdown, so that it is shown literally and mentions or links nobody.
 
-A backslash keeps punctuation from being markup. It does not keep GitHub from linking @names, mail addresses, #numbers and
-:emoji:, which it looks for in the finished text; an invisible WORD JOINER does.
+A backslash keeps punctuation from being markup. It does not keep GitHub from linking @names, mail addresses, #numbers
+and :emoji:, which it looks for in the finished text; an invisible WORD JOINER does.
 """
 
 from __future__ import annotations
