@@ -15,6 +15,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final, NamedTuple, TextIO
 
 from kubectl_sched.lazy_pattern import pattern
+from kubectl_sched.visible_text import is_plain
 
 if TYPE_CHECKING:
     import re
@@ -30,12 +31,6 @@ JOINER: Final = "\u2060"
 """An invisible character that Markdown needs (WORD JOINER); it may stand in a page."""
 
 _HIDDEN_CATEGORIES: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
-_UNSEEN: Final = pattern(
-    # Default_Ignorable_Code_Point, as far as Python calls it printable
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8\U000e0000-\U000e0fff"
-    # characters that fonts draw as a blank or not at all
-    "\u2800\u2d7f\ufffc\U0001107f\U00013441\U00013442\U00016fe4\U0001d159]"
-)
 _NOT_PLAIN: Final = pattern("[^ -~]")
 _NOT_PLAIN_IN_PAGE: Final = pattern(f"[^\n -~{JOINER}]")
 _NOT_PLAIN_IN_JSON: Final = pattern("[\x7f-\U0010ffff]")
@@ -54,11 +49,6 @@ class Piece(NamedTuple):
 def safe(text: str) -> str:
     """Return the text with control and invisible characters escaped, so that no name can move the cursor or hide."""
     return text if is_plain(text) else _NOT_PLAIN.sub(_as_text, text)
-
-
-def is_plain(text: str) -> bool:
-    """Report whether each character of the text is seen as what it is."""
-    return text.isprintable() and (text.isascii() or _UNSEEN.search(text) is None)
 
 
 def safe_json(data: bytes) -> bytes:

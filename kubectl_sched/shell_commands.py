@@ -18,8 +18,8 @@ from kubectl_sched.api.apimachinery.validation import (
     subdomain_errors,
 )
 from kubectl_sched.lazy_pattern import pattern
-from kubectl_sched.output import is_plain
 from kubectl_sched.record import Record
+from kubectl_sched.visible_text import is_plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

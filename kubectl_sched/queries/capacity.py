@@ -162,8 +162,14 @@ def _shape_capacity(shape: Shape, schedulers: ClusterSchedulers) -> ShapeCapacit
 
 
 def _free(nodes: Snapshot, resource: str) -> Integers:
-    free: Integers = np.maximum(nodes.allocatable(resource) - _requested(nodes, resource), 0)
+    free: Integers = np.maximum(_allocatable(nodes, resource) - _requested(nodes, resource), 0)
     return free
+
+
+def _allocatable(nodes: Snapshot, resource: str) -> Integers:
+    """Return what pods can have: a negative amount, which any pod exceeds, counts as none."""
+    amounts: Integers = np.maximum(nodes.allocatable(resource), 0)
+    return amounts
 
 
 def _requested(nodes: Snapshot, resource: str) -> Integers:
@@ -180,8 +186,8 @@ def _stranded(resource: str, capacity: PodCapacity, rows: Integers) -> Stranded:
     blocked: dict[tuple[str, ...], Blocked] = {}
     if verdict is not None:
         codes = verdict.codes[rows][unfit]
-        amounts = np.zeros(len(verdict.values), dtype=np.int64)
-        np.add.at(amounts, codes, free[unfit])
+        amounts = np.zeros(len(verdict.values), dtype=object)  # sums may exceed int64
+        np.add.at(amounts, codes, free[unfit].astype(object))
         numbers = np.bincount(codes, minlength=len(amounts))
         for code in np.flatnonzero(numbers).tolist():
             reasons = verdict.values[code].reasons
@@ -190,9 +196,7 @@ def _stranded(resource: str, capacity: PodCapacity, rows: Integers) -> Stranded:
                 reasons=reasons, nodes=before.nodes + int(numbers[code]), free=before.free + int(amounts[code])
             )
     by_amount = sorted(blocked.values(), key=lambda each: (-each.free, each.reasons))
-    return Stranded(
-        resource=resource, free=int(free.sum()), stranded=int(free[unfit].sum()), blocked_by=tuple(by_amount)
-    )
+    return Stranded(resource=resource, free=_total(free), stranded=_total(free[unfit]), blocked_by=tuple(by_amount))
 
 
 def _reachable(nodes: Snapshot, schedulers: ClusterSchedulers) -> Mask:
@@ -232,7 +236,7 @@ def _resource_names(nodes: Snapshot) -> list[str]:
 
 
 def _resource(name: str, rows: Integers, nodes: Snapshot, shapes: Sequence[ShapeCapacity], reachable: Mask) -> Resource:
-    allocatable, requested = nodes.allocatable(name)[rows], _requested(nodes, name)[rows]
+    allocatable, requested = _allocatable(nodes, name)[rows], _requested(nodes, name)[rows]
     free = np.maximum(allocatable - requested, 0)
     asking = [each for each in shapes if name in each.requests] or list(shapes)
     unfit = np.full(len(rows), bool(asking))
@@ -242,16 +246,21 @@ def _resource(name: str, rows: Integers, nodes: Snapshot, shapes: Sequence[Shape
     largest = int(usable.argmax()) if len(rows) else 0
     return Resource(
         name=name,
-        allocatable=int(allocatable.sum()),
-        requested=int(requested.sum()),
-        free=int(free.sum()),
-        stranded=int(free[unfit].sum()),
-        overcommitted=int(np.maximum(requested - allocatable, 0).sum()),
+        allocatable=_total(allocatable),
+        requested=_total(requested),
+        free=_total(free),
+        stranded=_total(free[unfit]),
+        overcommitted=_total(np.maximum(requested - allocatable, 0)),
         largest=int(usable[largest]),
         largest_on=nodes.names[rows[largest]] if usable[largest] else None,
         shares=np.where(allocatable > 0, np.minimum(requested / np.maximum(allocatable, 1), 1.0), 0.0),
         is_stranded=unfit & (free > 0),
     )
+
+
+def _total(amounts: Integers) -> int:
+    """Add up without the bounds of int64."""
+    return sum(amounts.tolist())
 
 
 def _about(shapes: Sequence[ShapeCapacity]) -> Iterator[str]:

@@ -115,6 +115,23 @@ def test_nodes_that_say_nothing_of_what_they_have_are_empty() -> None:
     assert pool.fullness.tolist() == [0.0]
 
 
+@pytest.mark.parametrize("amount", ["-1", "-9223372036854775808", "0"])
+def test_a_node_with_less_than_nothing_has_nothing(amount: str) -> None:
+    found = resources(
+        answer(node("n1", allocatable={"cpu": amount}), pod(on="n1", **requests(cpu="500m")), shapes=("a=cpu=1",))
+    )
+    cpu = next(each for (_, name), each in found.items() if name == "cpu")
+    assert (cpu.allocatable, cpu.requested, cpu.free, cpu.overcommitted, cpu.largest) == (0, 500, 0, 500, 0)
+    assert cpu.allocatable == cpu.requested + cpu.free - cpu.overcommitted
+
+
+def test_sums_exceed_int64() -> None:
+    most = 2**63 - 1
+    found = resources(answer(*(node(name, allocatable={"memory": str(most)}) for name in ("n1", "n2", "n3"))))
+    memory = next(each for (_, name), each in found.items() if name == "memory")
+    assert (memory.allocatable, memory.free) == (3 * most, 3 * most)
+
+
 @pytest.mark.parametrize(
     ("text", "name", "asked"),
     [

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
-from kubectl_sched.output import is_plain
 from kubectl_sched.render.safe_text import safe
 from kubectl_sched.render.writers.first_screen import folded, length
 from kubectl_sched.render.writers.styled_text import Text
+from kubectl_sched.visible_text import is_plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
