@@ -32,7 +32,7 @@ NO_FILES: Final = 4
 _WORD_BREAKS: Final = ("=", ":")
 _GO_ON: Final = ("=", "/")
 _PLAIN: Final = pattern(r"[\w./:@+=,-]+", re.ASCII)
-"""What any shell takes for one word: the scripts of kubectl insert a candidate as it is, without quotes."""
+"""A value that any shell takes for one word: the scripts of kubectl insert a candidate as it is, without quotes."""
 
 
 class Completions(NamedTuple):
