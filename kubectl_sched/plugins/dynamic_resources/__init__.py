@@ -23,7 +23,7 @@ from kubectl_sched.framework.interface import (
     PreFilterResult,
     ScorePlugin,
 )
-from kubectl_sched.framework.normalize_score import default_normalize_score
+from kubectl_sched.framework.score_helpers import default_normalize_score
 from kubectl_sched.framework.status import SKIP, SUCCESS, NodeToStatus, Status, error, unresolvable, unschedulable
 from kubectl_sched.plugins.dynamic_resources.claims import SPECIAL_NAME, ClaimProblem, pod_claims, unreserved_for_group
 from kubectl_sched.plugins.dynamic_resources.state import FILTERED, STATE, PreFilterState

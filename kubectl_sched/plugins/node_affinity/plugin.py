@@ -24,7 +24,7 @@ from kubectl_sched.framework.interface import (
     PreScorePlugin,
     ScorePlugin,
 )
-from kubectl_sched.framework.normalize_score import default_normalize_score
+from kubectl_sched.framework.score_helpers import default_normalize_score
 from kubectl_sched.framework.status import SKIP, SUCCESS, Status, unresolvable
 from kubectl_sched.snapshot import Column
 from kubectl_sched.snapshot.node_selection import nodes_of_term, nodes_required, nodes_selected

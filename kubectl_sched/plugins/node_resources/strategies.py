@@ -146,7 +146,7 @@ class RequestedToCapacityRatio(Strategy):
     wants: ClassVar[str] = "nodes by the shape of the profile"
 
     def __init__(self, shape: Sequence[UtilizationShapePoint]) -> None:
-        from kubectl_sched.framework.shape_score import broken_linear
+        from kubectl_sched.framework.score_helpers import broken_linear
 
         scale = MAX_NODE_SCORE // _MAX_CUSTOM_PRIORITY_SCORE
         points = [(point.utilization, point.score * scale) for point in shape]
