@@ -69,7 +69,6 @@ SMALL_ON_PURPOSE = {
     "kubectl_sched.sources.live.impersonation": "its kubeconfig is long enough",
     "kubectl_sched.diagnostics.messages.scheduler_reasons": "a command holds no rule of its own",
     "kubectl_sched.render.writers.placement_progress": "as above",
-    "kubectl_sched.render.triage_output": "as above",
     "kubectl_sched.render.writers.capacity_markdown": "a format has its folder",
     "kubectl_sched.render.writers.make_room_markdown": "as above",
 }

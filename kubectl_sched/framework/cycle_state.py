@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
+from kubectl_sched.framework.cycle_budget import CycleBudget
 from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
@@ -31,16 +32,18 @@ class StateKey(Record, Generic[S], frozen=True, kw_only=True):
 class CycleState:
     """The states of one cycle. Values are immutable, so a clone is a shallow copy."""
 
-    def __init__(self) -> None:
+    def __init__(self, budget: CycleBudget | None = None) -> None:
+        self.budget = CycleBudget() if budget is None else budget
+        """The work and memory of the cycle; clones draw on the same one."""
         self._states: dict[str, Any] = {}
         self.skip_filter_plugins: frozenset[str] = frozenset()
         self.skip_score_plugins: frozenset[str] = frozenset()
         self.unjudged: dict[str, Status] = {}
-        """The plugins that a bug in their PreFilter keeps from judging any node, each with its Unknown."""
+        """The plugins that a failed PreFilter keeps from judging any node, each with its Unknown."""
 
     def clone(self) -> CycleState:
         """A copy that can be written to without this one noticing."""
-        copy = CycleState()
+        copy = CycleState(self.budget)
         copy._states = dict(self._states)
         copy.skip_filter_plugins = self.skip_filter_plugins
         copy.skip_score_plugins = self.skip_score_plugins

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
+from kubectl_sched.framework.cycle_budget import ANSWER, CycleLimits
 from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
@@ -39,3 +40,5 @@ class Handle(Record, frozen=True, kw_only=True):
     """None if extenders are not asked."""
     scheduler_names: frozenset[str] = frozenset()
     """The profiles of the configuration: pods that ask for another scheduler never come to the queue."""
+    limits: CycleLimits = ANSWER
+    """The most that one cycle may take."""

@@ -1,4 +1,4 @@
-"""Catches an exception in a plugin, so that a bug of ours costs only that plugin's verdicts."""
+"""Catches an exception in a plugin, so that it costs only that plugin's verdicts: a bug of ours, or an ended budget."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from kubectl_sched.errors import SchedError
+from kubectl_sched.framework.cycle_budget import BudgetEnded
 from kubectl_sched.framework.cycle_state import PluginError
 from kubectl_sched.framework.status import Code, Status
 from kubectl_sched.own_error import HOW_TO_REPORT, error_in_one_line, note_error
@@ -26,6 +27,7 @@ EXPECTED: Final = (PluginError, SchedError)
 """The exceptions that a plugin may raise: upstream's errors, and bad input."""
 
 COULD_NOT_JUDGE: Final = "could not be judged, by a bug in kubectl-sched"
+NOT_JUDGED: Final = "was not judged"
 
 
 class Unjudged(Exception):  # noqa: N818 - no verdict, which becomes a status
@@ -37,7 +39,11 @@ class Unjudged(Exception):  # noqa: N818 - no verdict, which becomes a status
 
 
 def unknown(plugin: str, failure: BaseException) -> Status:
-    """Return the verdict of a plugin that failed unexpectedly."""
+    """Return what stands for the verdict of a plugin that failed unexpectedly or ran out of its budget."""
+    if isinstance(failure, BudgetEnded):
+        return Status(Code.UNKNOWN, (NOT_JUDGED, str(failure)), plugin)
+    if isinstance(failure, Unjudged):
+        return next(iter(failure.statuses.values())).by(plugin)
     note_error(failure)
     return Status(Code.UNKNOWN, (COULD_NOT_JUDGE, error_in_one_line(failure)), plugin)
 
@@ -53,7 +59,7 @@ def unjudged_rows(rows: Iterable[int], plugin: str, failure: BaseException) -> U
 
 
 def is_unknown(status: Status) -> bool:
-    """Report whether a bug stands in the place of the verdict."""
+    """Report whether there is no verdict: a bug or an ended budget stands in its place."""
     return status.code is Code.UNKNOWN
 
 
@@ -69,6 +75,14 @@ def unknown_first(verdict: NodeToStatus, verdicts: Mapping[str, NodeToStatus]) -
             rows = np.flatnonzero(unknown_nodes(column))
             verdict = with_statuses(verdict, {int(row): column[int(row)] for row in rows})
     return verdict
+
+
+def not_judged(verdict: NodeToStatus) -> str:
+    """Return the clause that says how many nodes were not judged, by which plugins and why, after an ended budget."""
+    errors = {status.plugin or "": error_of(status) for status, _ in verdict.counts() if is_unknown(status)}
+    unjudged, nodes = int(unknown_nodes(verdict).sum()), "node" if len(verdict) == 1 else "nodes"
+    why = "; ".join(dict.fromkeys(errors.values()))
+    return f"{unjudged:,} of {len(verdict):,} {nodes} were not judged by {', '.join(errors)}: {why}"
 
 
 def could_not_judge(verdict: NodeToStatus) -> str:

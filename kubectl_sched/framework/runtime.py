@@ -12,6 +12,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from kubectl_sched.errors import SchedError
+from kubectl_sched.framework.cycle_budget import BudgetEnded
 from kubectl_sched.framework.cycle_state import CycleState, PluginError
 from kubectl_sched.framework.interface import (
     BindingCyclePlugin,
@@ -280,6 +281,7 @@ class Framework:
         skipped: set[str] = set()
         for plugin in self.pre_score_plugins:
             try:
+                state.budget.spend(1)
                 status = plugin.pre_score(state, pod, nodes, rows)
             except PluginError as failure:
                 status = error(str(failure))
@@ -326,6 +328,7 @@ def _as_reported(status: Status, plugin: str) -> Status:
 
 def _pre_filter(plugin: PreFilterPlugin, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
     try:
+        state.budget.spend(1)
         return plugin.pre_filter(state, pod, nodes)
     except PluginError as failure:
         return PreFilterResult(status=error(str(failure)))
@@ -337,11 +340,14 @@ def _pre_filter(plugin: PreFilterPlugin, state: CycleState, pod: Pod, nodes: Sna
 
 def _filter(plugin: FilterPlugin, state: CycleState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
     try:
+        state.budget.spend_on_arrays(1, len(nodes))
         return plugin.filter(state, pod, nodes)
     except PluginError as failure:
         return Column.filled(len(nodes), error(str(failure)))
     except SchedError:
         raise
+    except BudgetEnded as ended:
+        return Column.filled(len(nodes), unknown(plugin.name, ended))
     except Exception:  # noqa: BLE001 - it fails again on the nodes that it cannot judge
         return judged_one_by_one(plugin, state, pod, nodes)
 
@@ -357,13 +363,14 @@ def _nothing_left(narrowed_by: set[str]) -> PreFilterOutcome:
 
 def _score(plugin: ScorePlugin, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Integers:
     try:
+        state.budget.spend_on_arrays(1, len(rows))
         return plugin.score(state, pod, nodes, rows)
     except PluginError as failure:
         raise PluginError(f'running Score plugins: plugin "{plugin.name}" failed with: {failure}') from failure
     except SchedError:
         raise
     except Exception as failure:
-        if len(rows) == 1:
+        if len(rows) == 1 or isinstance(failure, BudgetEnded):
             raise unjudged_rows(rows.tolist(), plugin.name, failure) from failure
         return _scored_one_by_one(plugin, state, pod, nodes, rows)
 

@@ -11,7 +11,10 @@ if TYPE_CHECKING:
 
 
 class Code(Enum):
-    """The values are what kube-scheduler prints, but for UNKNOWN, which is ours: a bug keeps a plugin from judging."""
+    """The values are what kube-scheduler prints, but for UNKNOWN, which is ours.
+
+    A bug, or an ended budget, keeps a plugin from judging then.
+    """
 
     SUCCESS = "Success"
     ERROR = "Error"

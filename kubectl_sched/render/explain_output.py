@@ -15,6 +15,7 @@ from kubectl_sched.render.display import PAGES
 from kubectl_sched.render.sentences.headline import headline
 from kubectl_sched.render.sentences.search_start_sentence import sampling_notes
 from kubectl_sched.render.writers.data import warn, write_data, write_data_list, write_names
+from kubectl_sched.scheduler.result import UNKNOWN_EXIT_CODE, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -107,10 +108,15 @@ def _as_page(answer: Answer, display: Display) -> str:
 
 
 def exit_code(explanations: Sequence[Explanation], display: Display) -> int:
-    """0 where every pod fits (with --node: fits there), 1 where one does not, 4 where a bug left anything open."""
+    """0 where every pod fits (with --node: fits there), 1 where one does not, 3 and 4 where it is not known.
+
+    3 stands for an ended budget, 4 for a bug.
+    """
     results = [each.result for each in explanations]
     if any(result.has_met_a_bug for result in results):
         return EXIT_CODE
+    if any(result.outcome is Outcome.UNKNOWN for result in results):
+        return UNKNOWN_EXIT_CODE
     if display.node is None:
         return 0 if all(result.fits for result in results) else 1
     fitting = (

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_sched.own_error import EXIT_CODE
 from kubectl_sched.render.writers.data import warn, write_data, write_names
+from kubectl_sched.scheduler.result import UNKNOWN_EXIT_CODE, Outcome
 
 if TYPE_CHECKING:
     from kubectl_sched.queries.triage import Triage
@@ -33,7 +34,9 @@ def show_triage(triage: Triage, display: Display) -> int:
 
 
 def triage_exit_code(triage: Triage) -> int:
-    """Return 0 if nothing is pending, 1 if anything is, 4 if a bug left anything open."""
+    """Return 0 if nothing is pending, 1 if anything is, 3 if a budget ended, 4 if a bug left anything open."""
     if any(each.result.has_met_a_bug for group in triage.groups for each in group.explanations):
         return EXIT_CODE
+    if any(each.result.outcome is Outcome.UNKNOWN for group in triage.groups for each in group.explanations):
+        return UNKNOWN_EXIT_CODE
     return 1 if triage.groups else 0

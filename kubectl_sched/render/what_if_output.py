@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from kubectl_sched.output import API_VERSION, write_page
 from kubectl_sched.record import plain
 from kubectl_sched.render.safe_text import count
+from kubectl_sched.scheduler.result import UNKNOWN_EXIT_CODE, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def show_what_if(what_if: Answer, display: Display) -> int:
-    """Print the answer and return the exit code: 0 if all are placed, or with `--replicas max`."""
+    """Print the answer and return the exit code: 0 if all are placed, or with `--replicas max`; 3 if it is unknown."""
     answer, version, warnings = what_if.result, what_if.kubernetes_version, what_if.notes
     output, color = display.output, display.color
     if output in {"json", "yaml"}:
@@ -49,8 +50,10 @@ def show_what_if(what_if: Answer, display: Display) -> int:
         print_parts(partial(page, answer, warnings, display), color)
     if answer.interrupted:
         return 1
+    if any(each.outcome is Outcome.UNKNOWN for each in answer.simulated.placements):
+        return UNKNOWN_EXIT_CODE
     if answer.simulated.stopped is not None:
-        return 0
+        return UNKNOWN_EXIT_CODE if answer.simulated.stopped.outcome is Outcome.UNKNOWN else 0
     stuck = any(rollout.stuck_at is not None for rollout in answer.rollouts)
     return 1 if answer.simulated.unplaced or stuck else 0
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from enum import Enum
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from msgspec import field
 from msgspec.structs import replace
 
 from kubectl_sched.errors import SchedError
+from kubectl_sched.framework.cycle_budget import BudgetEnded
 from kubectl_sched.framework.cycle_state import PluginError
 from kubectl_sched.framework.evidence import Evidence
 from kubectl_sched.framework.fit_error import fit_error
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot.array_types import Integers, Mask, Rows
 
 
+UNKNOWN_EXIT_CODE: Final = 3
+
+
 class Outcome(Enum):
     """The outcome of a cycle."""
 
@@ -44,10 +48,15 @@ class Outcome(Enum):
     NO_PROFILE = "NoProfile"
     DELETING = "Deleting"
     ERROR = "Error"
+    UNKNOWN = "Unknown"
+    """Not all that decides could be judged."""
 
 
 class Unknown(Record, frozen=True, kw_only=True):
-    """A verdict that a bug of ours prevents; no node means all of them, no plugin the pod as a whole."""
+    """A verdict that is missing, by a bug of ours or an ended budget.
+
+    No node means all of them, no plugin the pod as a whole.
+    """
 
     plugin: str | None
     node: str | None
@@ -151,6 +160,11 @@ class ScheduleResult(CachingRecord, frozen=True, kw_only=True):
         return self.judged_as or self
 
     @property
+    def budget_ended(self) -> str | None:
+        """Return the clause that says what ended the cycle before everything was judged; None if nothing did."""
+        return None if self.state is None else self.state.budget.ended
+
+    @property
     def fits(self) -> bool:
         """Report whether a node was found."""
         return self.outcome is Outcome.SCHEDULABLE
@@ -209,7 +223,7 @@ class ScheduleResult(CachingRecord, frozen=True, kw_only=True):
 
     @cached_property
     def unjudged_masks(self) -> Mapping[str, Mask]:
-        """The nodes that a plugin could not judge, for each plugin that a bug kept from judging any."""
+        """The nodes that a plugin did not judge, for each plugin that left any out."""
         masks: dict[str, Mask] = {}
         for column in (*self.verdicts.values(), *((self.verdict,) if self.verdict is not None else ())):
             for plugin in {status.plugin or "" for status in column.values if is_unknown(status)}:
@@ -218,13 +232,13 @@ class ScheduleResult(CachingRecord, frozen=True, kw_only=True):
         return {plugin: mask for plugin, mask in masks.items() if mask.any()}
 
     def unjudged_by(self, row: int) -> tuple[str, ...]:
-        """The plugins that a bug kept from judging one node."""
+        """The plugins that did not judge one node."""
         masks = self.unjudged_masks
         return tuple(plugin for plugin, mask in masks.items() if mask[row]) if masks else ()
 
     @cached_property
     def unknown(self) -> tuple[Unknown, ...]:
-        """All that a bug of ours kept from being judged."""
+        """All that was not judged, by a bug of ours or because the budget of the cycle ended."""
         return tuple(self._unknown())
 
     def _unknown(self) -> Iterator[Unknown]:
@@ -247,7 +261,7 @@ class ScheduleResult(CachingRecord, frozen=True, kw_only=True):
     @property
     def has_met_a_bug(self) -> bool:
         """Report whether a bug of ours kept anything from being judged, or any evidence from being shown."""
-        return bool(self.unknown or self.failed_evidence)
+        return bool(self.failed_evidence) or (self.budget_ended is None and bool(self.unknown))
 
     def _error_on(self, plugin: str, row: int) -> str:
         columns = (self.verdicts.get(plugin), self.verdict)
@@ -313,6 +327,8 @@ class ScheduleResult(CachingRecord, frozen=True, kw_only=True):
             raise
         except PluginError:
             return ()  # the error is the verdict itself
+        except BudgetEnded as ended:
+            return (Evidence(text=f"the evidence of {plugin} was not looked for ({ended})"),)
         except Exception as failure:  # noqa: BLE001 - a bug costs this evidence alone
             error = error_of(unknown(plugin, failure))
             self.failed_evidence.add(plugin)
@@ -342,5 +358,5 @@ def _with_rejection(plugin: str, found: tuple[tuple[Status, ...], Status]) -> tu
 
 
 def _keeps_out(status: Status) -> bool:
-    """A bug in the place of a verdict keeps nobody out."""
+    """An unknown verdict keeps nobody out."""
     return not status.is_success and not is_unknown(status)

@@ -12,6 +12,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from kubectl_sched.api.meta import with_spec
+from kubectl_sched.framework.cycle_budget import CycleBudget
 from kubectl_sched.framework.cycle_state import CycleState, PluginError
 from kubectl_sched.framework.fit_error import NO_NODES_AVAILABLE, event_note
 from kubectl_sched.framework.plugin_error_boundary import (
@@ -56,7 +57,7 @@ def begin(pod: Pod, nodes: Snapshot, framework: Framework) -> ScheduleResult:
         kubernetes_version=str(framework.handle.version),
         current_node=pod.spec.node_name or None,
         framework=framework,
-        state=CycleState(),
+        state=CycleState(CycleBudget(framework.handle.limits)),
     )
 
 
@@ -76,6 +77,8 @@ def outcome_of(result: ScheduleResult) -> Outcome:
         return Outcome.DELETING
     if not result.pre_enqueue.is_success:
         return Outcome.GATED
+    if result.budget_ended is not None:
+        return Outcome.UNKNOWN
     if result.error is not None:
         return Outcome.ERROR
     return Outcome.SCHEDULABLE if len(result.feasible) or result.nominated_first else Outcome.UNSCHEDULABLE
@@ -115,6 +118,15 @@ def _filter(result: ScheduleResult, state: CycleState) -> ScheduleResult:
         nominated_first=own_nomination,
         feasible=np.flatnonzero(passing(verdict)),
     )
+    return _after_filters(result, framework, absent)
+
+
+def _after_filters(result: ScheduleResult, framework: Framework, absent: Status) -> ScheduleResult:
+    """Extenders, and PostFilter where nothing fits; neither where the budget ended or a filter failed."""
+    own_nomination, verdict = result.nominated_first, result.verdict
+    assert verdict is not None  # noqa: S101 - set by _filter
+    if result.budget_ended is not None:
+        return result
     failure = next((status for status, _ in verdict.counts() if status.code is Code.ERROR), None)
     if failure is not None and own_nomination is None:
         return replace(result, error=failure.message, event=event_note(failure.message))
@@ -197,6 +209,8 @@ def _within_placement(verdict: NodeToStatus, placement: Rows) -> NodeToStatus:
 def _post_filter(result: ScheduleResult) -> ScheduleResult:
     pod, nodes, framework, state, verdict = result.pod, result.nodes, result.framework, result.state, result.verdict
     assert framework is not None and state is not None and verdict is not None  # noqa: S101, PT018 - set by _filter
+    if result.budget_ended is not None:
+        return result
     if unknown_nodes(verdict).any():
         return replace(result, error=could_not_judge(verdict))
     message = result.fit_error()
@@ -213,7 +227,7 @@ def score_feasible(result: ScheduleResult) -> ScheduleResult:
     """PreScore, Score and Normalize over the feasible nodes."""
     pod, nodes, framework, state, rows = result.pod, result.nodes, result.framework, result.state, result.feasible
     assert framework is not None and state is not None  # noqa: S101, PT018 - set by schedule_one
-    if not len(rows) or result.error is not None:
+    if not len(rows) or result.error is not None or result.budget_ended is not None:
         return result
     client, extenders = framework.handle.extender_client, framework.handle.extenders
     if not framework.score_plugins and client is None:
@@ -248,7 +262,7 @@ def _scored_without(result: ScheduleResult, unjudged: Unjudged) -> ScheduleResul
     verdict = with_statuses(result.verdict, unjudged.statuses)
     feasible = result.feasible[~unknown_nodes(verdict)[result.feasible]]
     result = replace(result, verdict=verdict, feasible=feasible)
-    if not len(feasible) and result.nominated_first is None:
+    if not len(feasible) and result.nominated_first is None and result.budget_ended is None:
         return replace(result, error=could_not_judge(verdict))
     return score_feasible(result)
 

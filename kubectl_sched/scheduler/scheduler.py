@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
+from kubectl_sched.framework.cycle_budget import ANSWER
 from kubectl_sched.framework.handle import Handle
 from kubectl_sched.framework.runtime import Framework
 from kubectl_sched.plugins import make_plugins
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.config import Configuration
+    from kubectl_sched.framework.cycle_budget import CycleLimits
     from kubectl_sched.framework.handle import ExtenderClient
     from kubectl_sched.framework.interface import QueueSortPlugin
     from kubectl_sched.scheduler.queue_position import QueueOrder, QueuePlace
@@ -30,11 +32,16 @@ class Scheduler:
     """Schedules pods over one snapshot, each on its own."""
 
     def __init__(
-        self, configuration: Configuration, nodes: Snapshot, extender_client: ExtenderClient | None = None
+        self,
+        configuration: Configuration,
+        nodes: Snapshot,
+        extender_client: ExtenderClient | None = None,
+        limits: CycleLimits = ANSWER,
     ) -> None:
         self.configuration = configuration
         self._frameworks: dict[str, Framework] = {}
         self._extender_client = extender_client
+        self._limits = limits
         self._orders: dict[QueueSortPlugin, QueueOrder] = {}
         self.nodes = self._with_nominated(nodes)
 
@@ -59,6 +66,7 @@ class Scheduler:
                 parallelism=of.parallelism,
                 extender_client=self._extender_client,
                 scheduler_names=frozenset(of.profiles),
+                limits=self._limits,
             )
             framework = Framework(profile, make_plugins(profile, handle), handle)
             self._frameworks[scheduler_name] = framework

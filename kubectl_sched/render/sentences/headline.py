@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kubectl_sched.api.apimachinery.timestamps import to_the_second
-from kubectl_sched.framework.plugin_error_boundary import could_not_judge, unknown_nodes
+from kubectl_sched.framework.plugin_error_boundary import could_not_judge, not_judged, unknown_nodes
 from kubectl_sched.own_error import HOW_TO_REPORT
 from kubectl_sched.render.safe_text import count, listed, safe
 from kubectl_sched.render.sentences.reason_clauses import clauses
@@ -89,6 +89,8 @@ def _let_go(each: Ungated) -> str:
 
 
 def _still_fits_nowhere(result: ScheduleResult) -> str:
+    if result.budget_ended is not None:
+        return f"may or may not fit: {unjudged(result)}"
     return f"would still fit nowhere: {_fits_nowhere(result) if result.error is None else safe(result.error)}"
 
 
@@ -97,6 +99,8 @@ def decision(result: ScheduleResult) -> str:
     name = safe(result.pod.key)
     if result.failure is not None:
         return f"{name} could not be explained: {safe(result.failure)}; {HOW_TO_REPORT}; {_UNAFFECTED}"
+    if result.outcome is Outcome.UNKNOWN:
+        return f"{name} may or may not fit: {unjudged(result)}"
     if result.outcome is Outcome.ERROR and result.unknown:
         return f"{name} is not known to fit anywhere: {safe(result.error or '')}; {_UNAFFECTED}"
     if isinstance(result, MemberResult):
@@ -109,9 +113,13 @@ def decision(result: ScheduleResult) -> str:
 
 
 def unjudged(result: ScheduleResult) -> str:
-    """Return what a bug kept from being judged: how many nodes, and by which plugins; empty if there is none."""
+    """Return what was not judged: how many nodes, by which plugins and why; empty if everything was."""
     if not result.unknown or result.verdict is None:
-        return ""
+        return result.budget_ended or ""
+    if result.budget_ended is not None:
+        if unknown_nodes(result.verdict).any():
+            return safe(not_judged(result.verdict))
+        return f"preemption was not tried to its end: {result.budget_ended}"
     if unknown_nodes(result.verdict).any():
         return f"{safe(could_not_judge(result.verdict))}; {_UNAFFECTED}"
     failed = "; ".join(f"{each.plugin} failed with {safe(each.error)}" for each in result.unknown)
@@ -120,20 +128,23 @@ def unjudged(result: ScheduleResult) -> str:
 
 def _decision(result: ScheduleResult) -> str:
     name = safe(result.pod.key)
+    if result.outcome is Outcome.UNSCHEDULABLE:
+        return f"{_preempting(result, name)}{_fits_nowhere(result)}"
     match result.outcome:
         case Outcome.NO_PROFILE:
-            return f"{name} is served by no profile of this configuration: its schedulerName is {_scheduler(result)}"
+            decided = f"is served by no profile of this configuration: its schedulerName is {_scheduler(result)}"
         case Outcome.DELETING:
             since = to_the_second(result.pod.metadata.deletion_timestamp or "")
-            return f"{name} is being deleted (since {since}), so kube-scheduler leaves it alone; {_otherwise(result)}"
+            decided = f"is being deleted (since {since}), so kube-scheduler leaves it alone; {_otherwise(result)}"
         case Outcome.GATED:
-            return f"{name} is gated by {_gate(result)}, so it is not in the queue; {_otherwise(result)}"
+            decided = f"is gated by {_gate(result)}, so it is not in the queue; {_otherwise(result)}"
+        case Outcome.UNKNOWN:
+            decided = "may or may not fit"
         case Outcome.ERROR:
-            return f"{name} makes the whole scheduling cycle fail: {safe(result.error or '')}"
-        case Outcome.SCHEDULABLE:
-            return f"{name} {_lands(result)}"
-        case Outcome.UNSCHEDULABLE:
-            return f"{_preempting(result, name)}{_fits_nowhere(result)}"
+            decided = f"makes the whole scheduling cycle fail: {safe(result.error or '')}"
+        case _:
+            decided = _lands(result)
+    return f"{name} {decided}"
 
 
 def _in_group(result: ScheduleResult) -> str:
@@ -163,6 +174,8 @@ def _gate(result: ScheduleResult) -> str:
 
 
 def _otherwise(result: ScheduleResult) -> str:
+    if result.budget_ended is not None:
+        return f"otherwise it may or may not fit: {unjudged(result)}"
     if result.error is not None:
         return f"otherwise the cycle would fail: {safe(result.error)}"
     return f"otherwise it {_lands(result) if len(result.feasible) else _fits_nowhere(result)}"

@@ -117,7 +117,8 @@ def findings(result: ScheduleResult, row: int, width: int) -> list[Finding]:
     unjudged = result.unjudged_by(row)
     for plugin in result.framework.filter_plugins if result.framework else ():
         if plugin.name in unjudged:
-            found.append(_silent(plugin.name, "?", "not judged", "the plugin failed here, by a bug in kubectl-sched"))
+            why = result.budget_ended or "the plugin failed here, by a bug in kubectl-sched"
+            found.append(_silent(plugin.name, "?", "not judged", why))
         elif plugin.name in result.verdicts and plugin.name not in rejecting:
             found.append(_silent(plugin.name, "✓", "passes", "nothing of it stands against the pod here"))
         elif plugin.name not in {*result.verdicts, *scoring, *rejecting}:

@@ -38,6 +38,7 @@ _OUTCOMES = {
     Outcome.NO_PROFILE: "has no profile",
     Outcome.DELETING: "is being deleted",
     Outcome.ERROR: "fails the cycle",
+    Outcome.UNKNOWN: "may or may not fit",
 }
 
 
