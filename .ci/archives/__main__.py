@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import krew
 import pins
+import release
 import wheels
 import windows
 import yaml
@@ -36,10 +37,14 @@ def main() -> None:
     parser.add_argument("--platform", action="append", choices=list(wheels.PLATFORMS), help="repeatable; all of them")
     parser.add_argument("--python", action="append", choices=wheels.MINORS, help="repeatable; all of them")
     parser.add_argument("--pin", action="store_true", help=f"write {pins.FILE.name} anew, for all platforms and minors")
+    parser.add_argument("--check-release", metavar="TAG", help="build nothing; end with 1 if TAG cannot be released")
     asked = parser.parse_args()
     if asked.pin and (asked.platform or asked.python):
         parser.error("--pin is about all platforms and minors: leave out --platform and --python")
-    version = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    if asked.check_release:
+        release.check(asked.check_release, project, (ROOT / "CHANGELOG.md").read_text("utf-8"))
+        return
     os.environ["SOURCE_DATE_EPOCH"] = str(moment())
     asked.output.mkdir(parents=True, exist_ok=True)
     archives = []
@@ -49,14 +54,17 @@ def main() -> None:
         for name in asked.platform or wheels.PLATFORMS:
             platform = wheels.PLATFORMS[name]
             entries = _entries(own, platform, asked.python or wheels.MINORS, Path(folder) / name, pinned)
-            path = asked.output / f"kubectl-sched-v{version}-{name}.{'zip' if platform.os == 'windows' else 'tar.gz'}"
+            path = (
+                asked.output
+                / f"kubectl-sched-v{project['version']}-{name}.{'zip' if platform.os == 'windows' else 'tar.gz'}"
+            )
             (write_zip if platform.os == "windows" else write_tar)(path, entries)
             archives.append(krew.Archive(platform.os, platform.arch, path.name, sha256(path)))
             print(f"{path} {path.stat().st_size:,} bytes", flush=True)  # noqa: T201 - what was built
     if asked.pin:
         pins.write(pinned.met)
     words = yaml.safe_load((ROOT / "manifests" / "krew.yaml").read_text("utf-8"))
-    (asked.output / "sched.yaml").write_text(krew.as_text(krew.manifest(words, version, archives)), "utf-8")
+    (asked.output / "sched.yaml").write_text(krew.as_text(krew.manifest(words, project, archives)), "utf-8")
     print(asked.output / "sched.yaml")  # noqa: T201 - as above
 
 

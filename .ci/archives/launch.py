@@ -107,9 +107,9 @@ def _unpack(files: dict[str, str], folder: Path) -> Path:
 
 def _extract(files: dict[str, str], folder: Path) -> None:
     """Write the files below the folder; the archive holds each content once, under its checksum."""
-    missing = defaultdict(list)
-    for path, checksum in files.items():
-        missing[checksum].append(folder / path)
+    missing: defaultdict[str, list[Path]] = defaultdict(list)
+    for name, checksum in files.items():
+        missing[checksum].append(folder / name)
     source = HERE / "packages.tar.xz"
     with tarfile.open(source, "r|xz") as archive:
         for member in archive:
