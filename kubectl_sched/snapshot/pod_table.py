@@ -119,16 +119,18 @@ class PodTable:
         """The pods of the store that this version sees; None for all up to its size."""
         if self._renumbered is None:
             return self._kept
-        on_known_row: Mask = self._renumbered[self._store.rows[: self._size]] >= 0
-        return on_known_row if self._kept is None else on_known_row & self._kept
+        # Pods that other versions have added may be on rows that the nodes of this one never had.
+        kept = np.ones(self._size, dtype=np.bool_) if self._kept is None else self._kept.copy()
+        kept[kept] = self._renumbered[self._store.rows[: self._size][kept]] >= 0
+        return kept
 
     @cached_property
     def rows(self) -> Rows:
         """intp[m]: the node row of each pod."""
         rows = self._store.rows[: self._size]
-        if self._renumbered is not None:
-            rows = self._renumbered[rows]
-        return rows if self._visible is None else rows[self._visible]
+        if self._visible is not None:
+            rows = rows[self._visible]
+        return rows if self._renumbered is None else self._renumbered[rows]
 
     @cached_property
     def pods(self) -> Sequence[Pod]:

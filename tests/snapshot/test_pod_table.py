@@ -31,6 +31,14 @@ def test_each_version_finds_the_pods_that_it_has() -> None:
     assert (found(taken), taken.at(0).name) == ({"a": 0, "b": None, "c": None}, "a")
 
 
+def test_a_version_takes_rows_although_another_one_has_pods_on_rows_that_it_lacks() -> None:
+    first = PodTable.of([pod("a"), pod("b")], [0, 1])
+    first.add(pod("c"), 2)
+    own = first.add(pod("d"), 0)
+    taken = own.take(np.array([1, 0]), 2)
+    assert ([each.name for each in taken.pods], taken.rows.tolist()) == (["a", "b", "d"], [1, 0, 1])
+
+
 @given(steps=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 99), st.integers(0, 99)), max_size=30))
 def test_versions_that_branch_keep_their_own_pods(steps: list[tuple[int, int, int]]) -> None:
     versions = [(PodTable.of([pod("a"), pod("b")], [0, 1]), [("a", 0), ("b", 1)])]
