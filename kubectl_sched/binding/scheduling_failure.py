@@ -72,6 +72,11 @@ def report_of_member(member: Member) -> Report | None:
     return None
 
 
+def report_of_overdraft(message: str) -> Report:
+    """Return the report on a pod that waits because of what its cycle costs others; a nomination stays."""
+    return _report(SCHEDULER_ERROR, message, None)
+
+
 def _report(reason: str, message: str, nominated: str | None) -> Report:
     return Report(
         event=failed_scheduling(event_note(message)), condition=not_scheduled(reason, message), nominated=nominated

@@ -15,7 +15,7 @@ from kubectl_sched.binding.cancellable_binding import PodInPreBind
 from kubectl_sched.binding.event_recorder import EventRecorder
 from kubectl_sched.binding.pod_status import status_change
 from kubectl_sched.binding.preemption_executor import preempt, preemption_of
-from kubectl_sched.binding.scheduling_failure import report_failure, report_of_member, write_report
+from kubectl_sched.binding.scheduling_failure import report_failure, report_of_member, report_of_overdraft, write_report
 from kubectl_sched.binding.second_scheduler.loop_messages import (
     Finished,
     LastVictim,
@@ -108,6 +108,13 @@ class Binder:
         """Write why the pod has no node, then preempt its victims if it has any."""
         self._forget_reports()
         self._write(result.pod.metadata.uid, f"pod {result.pod.key}", partial(self._written, result, failed))
+
+    def report_overdraft(self, pod: Pod, message: str, framework: Framework) -> None:
+        """Write that the pod waits because of what its cycle costs others."""
+        self._forget_reports()
+        report = report_of_overdraft(message)
+        write = partial(write_report, self._writer, self._recorder, pod, report, framework)
+        self._write(pod.metadata.uid, f"pod {pod.key}", write)
 
     def report_group(
         self, members: Iterable[tuple[Member, Framework]], conditions: Iterable[tuple[PodGroup, Request]]

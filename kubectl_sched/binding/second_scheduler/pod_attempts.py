@@ -13,7 +13,7 @@ from kubectl_sched.binding.second_scheduler.cluster_events import ASSUMED_POD_FO
 from kubectl_sched.binding.second_scheduler.equal_decisions import EqualDecisions
 from kubectl_sched.binding.second_scheduler.metrics import ERROR, SCHEDULED, UNSCHEDULABLE
 from kubectl_sched.binding.second_scheduler.podgroups.waiting_gangs import Assumed
-from kubectl_sched.binding.second_scheduler.queued_pod import nominated_pod
+from kubectl_sched.binding.second_scheduler.queued_pod import QueuedPodGroup, nominated_pod
 from kubectl_sched.binding.timestamps import time_now
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.framework.status import Code
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from kubectl_sched.binding.second_scheduler.loop_messages import Finished
     from kubectl_sched.binding.second_scheduler.metrics import Metrics
     from kubectl_sched.binding.second_scheduler.podgroups.waiting_gangs import Rejected, WaitingGangs
-    from kubectl_sched.binding.second_scheduler.queued_pod import QueuedPod
+    from kubectl_sched.binding.second_scheduler.queued_pod import Queued, QueuedPod
     from kubectl_sched.binding.second_scheduler.scheduling_queue import SchedulingQueue
     from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.scheduler.result import ScheduleResult
@@ -82,6 +82,20 @@ class PodAttempts:
         self.metrics.attempted(ERROR, scheduler_name_of(queued.pod), now - began)
         self.queue.failed(queued, now)
 
+    def hold_back(self, queued: Queued, pods: Sequence[QueuedPod], why: str) -> None:
+        """Have the pods wait in a back-off of their own because of what their cycle costs others, and say so."""
+        now, said = self.clock(), f"{why}; the pod is tried again after a back-off that doubles from 1 s to 5 min"
+        for each in pods:
+            each.overdrafts += 1
+            self.log.problem(f"pod {each.key}: {said}")
+            self.binder.report_overdraft(each.pod, said, self.frameworks[scheduler_name_of(each.pod)])
+        if isinstance(queued, QueuedPodGroup):
+            queued.overdrafts += 1
+            self.queue.group_attempted(queued, [(each, (), ()) for each in pods], now, fits=False, failed=True)
+            return
+        for each in pods:
+            self.queue.failed(each, now)
+
     def _attempt(self, queued: QueuedPod, began: float) -> None:
         pod = nominated_pod(queued.pod, queued.nominated_node)
         framework = self.frameworks[scheduler_name_of(pod)]
@@ -90,6 +104,11 @@ class PodAttempts:
             self.log.problem(sentence)
         result, tied = self._judged(pod, nodes, framework)
         self.metrics.decided(self.clock() - began)
+        if result.budget_ended is not None:
+            self.metrics.attempted(ERROR, _profile(result), self.clock() - began)
+            self.hold_back(queued, (queued,), result.budget_ended)
+            return
+        queued.overdrafts = 0
         if result.unknown:
             self._fail(queued, f"is not bound: {unjudged(result)}", began)
         elif result.fits:

@@ -17,6 +17,8 @@ from kubectl_sched.record import Record
 if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
 
+LONGEST_OVERDRAFT_SECONDS: Final = 300.0
+
 _WINDOW_SECONDS: Final = 1.0
 """Pods whose backoff ends in the same window leave it together, in the order of QueueSort."""
 
@@ -41,6 +43,8 @@ class QueueingParams:
     """Attempts that a plugin rejected (UnschedulableCount)."""
     errors: int = 0
     """Attempts in a row that ended without a verdict (ConsecutiveErrorsCount)."""
+    overdrafts: int = 0
+    """Attempts in a row that were given up because of what they cost others."""
     timestamp: float = 0.0
     """The time of its arrival in the queue or of its last return; of equal priority the earliest is first."""
     gating_plugin: str = ""
@@ -135,6 +139,11 @@ Queued: TypeAlias = QueuedPod | QueuedPodGroup
 """An entity of the queue."""
 
 
+def overdraft_seconds(overdrafts: int) -> float:
+    """Return the backoff after so many attempts that cost too much, whatever the configuration says of other pods."""
+    return min(2.0 ** min(overdrafts - 1, 60), LONGEST_OVERDRAFT_SECONDS)
+
+
 class Backoff(Record, frozen=True, kw_only=True):
     """The backoff of a configuration and version, in seconds."""
 
@@ -156,10 +165,11 @@ class Backoff(Record, frozen=True, kw_only=True):
     def until(self, queued: Queued) -> float:
         """The end of the pod's backoff, the start of its window; minus infinity if it has none (getBackoffTime)."""
         count = queued.attempts if self.counts_every_attempt else queued.errors or queued.rejections
-        if count == 0 or self.maximum == 0:
+        if not queued.overdrafts and (count == 0 or self.maximum == 0):
             return -math.inf
         if queued.backoff_until is None:
-            queued.backoff_until = self._aligned(queued.timestamp + self.seconds(count, queued.size))
+            seconds = overdraft_seconds(queued.overdrafts) if queued.overdrafts else self.seconds(count, queued.size)
+            queued.backoff_until = self._aligned(queued.timestamp + seconds)
         return queued.backoff_until
 
     def is_backing_off(self, queued: Queued, now: float) -> bool:

@@ -60,7 +60,7 @@ _STOP_SECONDS: Final = 25.0
 """The longest that binding cycles may take to end; a pod has 30 s from SIGTERM to SIGKILL."""
 
 _HEARD_SECONDS: Final = 10.0
-"""The longest that a cycle may go on after a signal."""
+"""The longest that a cycle may go on after a signal, or after the leadership is lost; then it is given up."""
 
 _STUCK_SECONDS: Final = 60.0
 """A loop that has not gone round for so long is taken to hang."""
@@ -163,7 +163,7 @@ class _Program:
                 else:
                     self._on_change(leads=True)
                 stop = run_in_thread(self._scheduling_loop.run, lambda: self._stop_by)
-                return self._end(stop)
+                return self._end(self._scheduling_loop.asked_to_stop or stop)
         finally:
             if serving is not None:
                 serving.close()
@@ -194,7 +194,8 @@ class _Program:
             self._asked_to_stop = True
             self._interrupted = number == signal.SIGINT
             self._stop_by = time.monotonic() + _HEARD_SECONDS
-            self._scheduling_loop.inbox.put(Stop(f"{signal.Signals(number).name}: ends once what is under way is over"))
+            name = signal.Signals(number).name
+            self._scheduling_loop.ask_to_stop(Stop(f"{name}: ends once what is under way is over"))
 
         before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGINT)}
         try:
@@ -214,7 +215,8 @@ class _Program:
         if not leads:
             # At once, not when the loop comes to it: what waits to be sent again must not be.
             self._server.stop()
-            self._scheduling_loop.inbox.put(Stop("the leadership is lost, so this replica ends", exit_code=3))
+            self._stop_by = min(self._stop_by, time.monotonic() + _HEARD_SECONDS)
+            self._scheduling_loop.ask_to_stop(Stop("the leadership is lost, so this replica ends", exit_code=3))
 
     def _ill(self) -> str:
         if time.monotonic() - self._scheduling_loop.alive_at > _STUCK_SECONDS:

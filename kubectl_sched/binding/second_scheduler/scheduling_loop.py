@@ -1,7 +1,8 @@
 """The scheduling loop: takes in messages of watches and binding cycles, then decides about one pod at a time.
 
-Before each decision it takes in every message that has come, so that each of our bindings fits beside every binding
-that our watch had delivered (pkg/scheduler/schedule_one.go, pkg/scheduler/eventhandlers.go).
+Before each decision it takes in every message that had come, so that each of our bindings fits beside every binding
+that our watch had delivered (pkg/scheduler/schedule_one.go, pkg/scheduler/eventhandlers.go). However many messages
+come, and however long the cycles of one namespace's pods take, the pods of others have their turn in between.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.api.scheduling import PodGroup
-from kubectl_sched.binding.second_scheduler.cluster_events import ASSUMED_POD_FORGOTTEN, cluster_event
+from kubectl_sched.binding.second_scheduler.cluster_events import ASSUMED_POD_FORGOTTEN, Happened, cluster_event
 from kubectl_sched.binding.second_scheduler.followed_kinds import watched_kinds
 from kubectl_sched.binding.second_scheduler.loop_messages import (
     Finished,
@@ -24,6 +25,7 @@ from kubectl_sched.binding.second_scheduler.loop_messages import (
     WaitingPodPreempted,
     Warned,
 )
+from kubectl_sched.binding.second_scheduler.queue.fair_shares import OVERUSED, EventBacklog, NamespaceUse
 from kubectl_sched.binding.second_scheduler.queue.queue_places import PREEMPTION_PLUGIN
 from kubectl_sched.binding.second_scheduler.queued_pod import QueuedPod, nominated_pod
 from kubectl_sched.binding.second_scheduler.unwritten_scheduled_events import lately_bound
@@ -39,6 +41,9 @@ if TYPE_CHECKING:
 
 _TICK_SECONDS: Final = 1.0
 """The longest that the loop waits for news, so that it is seen to be alive and metrics are never older."""
+
+_LEAST_EVENT_SECONDS: Final = 0.005
+"""The time that waiting pods are asked about events between two decisions, at the least; else as long as a decision."""
 
 _MOST_IN_FLIGHT: Final = 500
 """Binding cycles under way; with more, the next decision waits for one of them."""
@@ -66,8 +71,12 @@ class SchedulingLoop:
         self._took_over = False
         self._stop: Stop | None = None
         self._shown_at = 0.0
+        self._backlog = EventBacklog(pods.queue)
+        self._use = NamespaceUse()
+        self._decided_in = 0.0
+        """The seconds that the last decision took."""
         self.alive_at = self._clock()
-        """The time of the loop's last round."""
+        """The time at which the loop last got on: it took in a message, or came to a decision."""
 
     @property
     def waits_for(self) -> tuple[str, ...]:
@@ -82,14 +91,25 @@ class SchedulingLoop:
     def run(self) -> Stop:
         """Go on until told to stop."""
         while self._stop is None:
-            self.alive_at = self._clock()
             decided = self.decide()
+            self.alive_at = self._clock()
             self._show()
-            self._take_in(wait=not decided)
+            self._take_in(wait=not decided and not self._backlog)
         return self._stop
+
+    @property
+    def asked_to_stop(self) -> Stop | None:
+        """The request to end, if there was one."""
+        return self._stop
+
+    def ask_to_stop(self, stop: Stop) -> None:
+        """End after the cycle that is under way, whatever else has come before; for other threads and signals."""
+        self._stop = self._stop or stop
+        self.inbox.put(stop)
 
     def decide(self) -> bool:
         """Decide about the next pod; False where there is none, or none may be taken now."""
+        self.ask_waiting_pods()
         if not self._leads or self._unlisted or self._pods.in_flight >= _MOST_IN_FLIGHT:
             return False
         if not self._took_over:
@@ -98,11 +118,23 @@ class SchedulingLoop:
         if self._gangs is not None:
             self._pods.rejected_in_permit(self._gangs.expired(self._clock()))
         queued = self._queue.pop()
-        if self._groups is not None and queued is not None and self._groups.is_for(queued):
+        if queued is None:
+            return False
+        began, namespace = self._clock(), queued.pod.namespace
+        if self._use.is_over_half(namespace, began) and self._queue.are_others_active(namespace):
+            self._pods.hold_back(queued, queued.pods, OVERUSED)
+        elif self._groups is not None and self._groups.is_for(queued):
             self._groups.schedule(queued, self._pods)
         elif isinstance(queued, QueuedPod):
             self._pods.schedule(queued)
-        return queued is not None
+        ended = self._clock()
+        self._decided_in = ended - began
+        self._use.add(namespace, self._decided_in, ended)
+        return True
+
+    def ask_waiting_pods(self) -> None:
+        """Ask the pods that wait whether what has happened helps them, for no longer than the last decision took."""
+        self._backlog.work_off(max(self._decided_in, _LEAST_EVENT_SECONDS), self._clock)
 
     def _take_over(self) -> None:
         """Before the first decision, write what a killed leader may have left out about pods that it bound."""
@@ -127,18 +159,18 @@ class SchedulingLoop:
     # News
 
     def _take_in(self, *, wait: bool) -> None:
-        """Take in every message that has come; if there is nothing else to do, wait for the next."""
+        """Take in every message that has come by now; if there is nothing else to do, wait for the next."""
         if wait:
             pause = min(max(self._wakes_at() - self._clock(), 0.0), _TICK_SECONDS)
             try:
                 self._take_safely(self.inbox.get(timeout=pause))
             except Empty:
                 return
-        while self._stop is None:
-            try:
-                self._take_safely(self.inbox.get_nowait())
-            except Empty:
+        for _ in range(self.inbox.qsize()):  # others that come meanwhile have their turn after the next decision
+            if self._stop is not None:
                 return
+            self._take_safely(self.inbox.get_nowait())
+            self.alive_at = self._clock()
 
     def _wakes_at(self) -> float:
         """The time at which something is due next by time alone; infinity if nothing is."""
@@ -219,7 +251,7 @@ class SchedulingLoop:
                 self._group_changed(delta, self._groups, now)
             event = cluster_event(delta.old, delta.new)
             if event is not None:
-                self._queue.move(event, now, delta.old, delta.new)
+                self._backlog.add(Happened(event, delta.old, delta.new))
 
     def _queue_pod(self, delta: Delta, now: float) -> None:
         """Into the queue with a pod that waits for us, out of it with one that no longer does."""

@@ -36,9 +36,8 @@ Rejected: TypeAlias = "tuple[QueuedPod, Iterable[str], Iterable[str]]"
 class SchedulingQueue:
     """The pods of our profiles that no node has.
 
-    `order` is the profile's QueueSort; `gated_by` gives the PreEnqueue plugin that holds a pod back, or None;
-    `group_of` gives the group with which a pod stands in the queue as one (since 1.37), or None; `preemptor_of` the UID
-    of who preempts for the pod: itself or its group.
+    `order`, `gated_by` and `group_of` are as in QueuePlaces; `preemptor_of` gives the UID of who preempts for the pod:
+    itself or its group.
     """
 
     def __init__(
@@ -79,6 +78,10 @@ class SchedulingQueue:
         """Count the pods in each place."""
         return {place: self._places.counts[place] for place in Place}
 
+    def are_others_active(self, namespace: str) -> bool:
+        """Report whether pods of other namespaces are active."""
+        return self._places.are_others_active(namespace)
+
     def take_incoming(self) -> Mapping[tuple[Place, str], int]:
         """Return how many pods came to each place since the last call, by event."""
         incoming, self._places.incoming = self._places.incoming, Counter()
@@ -98,8 +101,6 @@ class SchedulingQueue:
             self._nominated[queued.key] = queued
         else:
             self._nominated.pop(queued.key, None)
-
-    # News of the watch
 
     def add(self, pod: Pod, now: float) -> None:
         """Take in a pod that is new."""
@@ -175,8 +176,6 @@ class SchedulingQueue:
         if not queued.gating_plugin or (event == EVERYTHING and self._backoff.flushes_gated):
             return False
         return not self._hints.is_registered(queued.gating_plugin, event)
-
-    # Questions and answers of the scheduling loop
 
     def pop(self) -> Queued | None:
         """Take out the next pod or group, which is in flight from now on; None if nothing is due."""
@@ -260,10 +259,10 @@ class SchedulingQueue:
             self._places.enter(queued, now, "ScheduleAttemptFailure")
             return
         queued.rests = by_backoff
-        happened = self._in_flight.since(queued)
-        is_by_events = queued.rejected_by and not by_backoff
-        strategies = (queueing_strategy(queued, each, self._hints) for each in happened) if is_by_events else ()
-        strategy = max(strategies, default=Strategy.SKIP) if is_by_events else Strategy.AFTER_BACKOFF
+        strategy = Strategy.AFTER_BACKOFF
+        if queued.rejected_by and not by_backoff:
+            happened = self._in_flight.since(queued)
+            strategy = max((queueing_strategy(queued, each, self._hints) for each in happened), default=Strategy.SKIP)
         self._in_flight.end(queued.key)
         self._places.requeue(queued, strategy, now, "ScheduleAttemptFailure")
 

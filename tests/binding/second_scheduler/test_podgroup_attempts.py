@@ -143,6 +143,7 @@ class Cluster:
             metadata = structs.replace(item.metadata, resource_version=str(self._version))
             told = structs.replace(item, metadata=metadata)
             self.loop.take(Changed(BY_NAME[type(item).__name__], told, gone=gone))
+            self.loop.ask_waiting_pods()
 
     def decide(self) -> dict[str, str]:
         """Decide until nothing is due; give what is being bound."""

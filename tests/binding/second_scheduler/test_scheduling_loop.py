@@ -69,6 +69,7 @@ class Recorder:
     def __init__(self) -> None:
         self.flying: dict[str, Finished] = {}
         self.decided: list[tuple[Pod, str]] = []
+        self.overdrafts: list[tuple[str, str]] = []
 
     def bind(
         self, queued: QueuedPod, result: ScheduleResult, node: str, reservations: Sequence[Reservation], began: float
@@ -81,6 +82,9 @@ class Recorder:
 
     def tell_of(self, bound: Sequence[Pod]) -> None:
         """Events change nothing here."""
+
+    def report_overdraft(self, pod: Pod, message: str, _: Framework) -> None:
+        self.overdrafts.append((pod.name, message))
 
     def report(self, result: ScheduleResult, failed: Failed | None = None) -> None:
         """Writes about a pod change nothing here."""

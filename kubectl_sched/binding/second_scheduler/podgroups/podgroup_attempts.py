@@ -76,7 +76,14 @@ class PodGroupAttempts:
         try:
             result = self._run(members)
             pods.metrics.decided(pods.clock() - began)
-            unknown = next((each.result for each in result.members if each.result and each.result.unknown), None)
+            judged = [each.result for each in result.members if each.result is not None]
+            ended = next((each.budget_ended for each in judged if each.budget_ended is not None), None)
+            if ended is not None:
+                pods.hold_back(entity, members, ended)
+                return
+            for each in (entity, *members):
+                each.overdrafts = 0
+            unknown = next((each for each in judged if each.unknown), None)
             left = members if unknown is not None else _bind_members(members, result, pods, began)
         except Exception as failure:  # noqa: BLE001 - one group that nobody has thought of must not stop all others
             why = f"cannot be judged, by a bug in kubectl-sched ({type(failure).__name__}: {failure})"

@@ -45,18 +45,20 @@ class QueuePlaces:
         """Pods and groups that are unschedulable or gated, by key."""
         self.counts: Counter[Place] = Counter()
         """The number of pods in each place."""
+        self.active: Counter[str] = Counter()
+        """The number of active pods, by namespace."""
         self.incoming: Counter[tuple[Place, str]] = Counter()
         """The number of pods that came to each place, by event: scheduler_queue_incoming_pods_total."""
 
     def add(self, queued: QueuedPod) -> None:
         """Take in a pod that is new."""
         self.pods[queued.key] = queued
-        self.counts[queued.place] += 1
+        self._count(queued, 1)
 
     def remove(self, queued: QueuedPod) -> None:
         """Forget the pod, wherever it is."""
         del self.pods[queued.key]
-        self.counts[queued.place] -= 1
+        self._count(queued, -1)
         self.waiting.pop(queued.key, None)
         self._leave(queued)
         self.heaps.compact(len(self.pods))
@@ -176,10 +178,23 @@ class QueuePlaces:
         if isinstance(queued, QueuedPodGroup):
             for each in queued.pods:
                 self.move_to(each, place)
+            queued.place = place
         else:
-            self.counts[queued.place] -= 1
-            self.counts[place] += 1
-        queued.place = place
+            self._count(queued, -1)
+            queued.place = place
+            self._count(queued, 1)
+
+    def _count(self, queued: QueuedPod, by: int) -> None:
+        self.counts[queued.place] += by
+        if queued.place is Place.ACTIVE:
+            namespace = queued.pod.namespace
+            self.active[namespace] += by
+            if not self.active[namespace]:
+                del self.active[namespace]
+
+    def are_others_active(self, namespace: str) -> bool:
+        """Report whether pods of other namespaces are active."""
+        return len(self.active) > (namespace in self.active)
 
     def _is_there(self, queued: Queued) -> bool:
         known = self.groups if isinstance(queued, QueuedPodGroup) else self.pods

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from kubectl_sched.api.apimachinery.labels import InvalidSelector
 from kubectl_sched.api.apimachinery.quantity import InvalidQuantity
-from kubectl_sched.binding.second_scheduler.cluster_events import BLIND_TO_TAINTS, Action, is_registered
+from kubectl_sched.binding.second_scheduler.cluster_events import BLIND_TO_TAINTS, EVERYTHING, Action, is_registered
 from kubectl_sched.binding.second_scheduler.queueing_hints import (
     device_event_hints,
     node_event_hints,
@@ -104,7 +104,7 @@ class PluginHints:
         """Report whether any of the plugins has registered the event."""
         known = self._of_interest.get(event)
         if known is None:
-            known = any(self.is_registered(plugin, event) for plugin in self._plugins)
+            known = event == EVERYTHING or any(self.is_registered(plugin, event) for plugin in self._plugins)
             self._of_interest[event] = known
         return known
 
