@@ -4,9 +4,12 @@ from kubectl_sched.api.meta import Int32, KubernetesObject, LabelSelector, Part
 
 
 class PodDisruptionBudgetSpec(Part, frozen=True):
-    """The selector of the pods that the budget protects."""
+    """The pods that the budget protects, and how many of them: a number, or a percentage such as `50%`."""
 
     selector: LabelSelector | None = None
+    min_available: int | str | None = None
+    max_unavailable: int | str | None = None
+    unhealthy_pod_eviction_policy: str | None = None
 
 
 class PodDisruptionBudgetStatus(Part, frozen=True):

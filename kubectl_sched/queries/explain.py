@@ -238,7 +238,8 @@ class PodExplainer:
 
     def _with_new_nodes(self, found: Explanation, pod: Pod) -> Explanation:
         # most clusters have no autoscaler
-        from kubectl_sched.queries.provisioning.karpenter_replay import Asking, unschedulable
+        from kubectl_sched.queries.provisioning.karpenter_setting import unschedulable
+        from kubectl_sched.queries.provisioning.new_karpenter_node import Asking
         from kubectl_sched.queries.provisioning.new_nodes import new_nodes, new_nodes_in_short
 
         asking, dump = Asking(self._question.replay, self._question.profile), self._dump

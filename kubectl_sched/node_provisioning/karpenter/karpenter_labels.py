@@ -33,13 +33,21 @@ CORE_WELL_KNOWN: Final = frozenset(
     }
 )
 
+AZURE_DISK_ZONE: Final = "topology.disk.csi.azure.com/zone"
+AZURE_NO_ZONE: Final = "0"
+"""The zone of nodes that are in none, of which the driver of Azure's disks says an empty text."""
+
 NORMALIZED: Final = {
     "failure-domain.beta.kubernetes.io/zone": ZONE,
     "beta.kubernetes.io/arch": "kubernetes.io/arch",
     "beta.kubernetes.io/os": "kubernetes.io/os",
     "beta.kubernetes.io/instance-type": INSTANCE_TYPE,
     "failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
+    "topology.ebs.csi.aws.com/zone": ZONE,
+    "topology.ebs.csi.eks.amazonaws.com/zone": ZONE,
+    AZURE_DISK_ZONE: ZONE,
 }
+"""Labels that stand for others. Those of CSI drivers are added by the provider whose disks they are of."""
 
 
 def node_class_label(group: str, kind: str) -> str:

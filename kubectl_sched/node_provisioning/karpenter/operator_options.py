@@ -47,8 +47,13 @@ class Options(Record, frozen=True, kw_only=True):
     max_instance_types: int = MAX_INSTANCE_TYPES
 
 
-def options_of(flags: Mapping[str, str], well_known: frozenset[str], provider_groups: Iterable[str]) -> Options:
-    """Return the options that the flags set; the groups are those of the NodePools' NodeClasses."""
+def options_of(
+    flags: Mapping[str, str],
+    well_known: frozenset[str],
+    provider_domains: Iterable[str] = (),
+    reservation_label: str = "",
+) -> Options:
+    """Return the options that the flags set, with the labels of the providers."""
     gates = feature_gates(flags)
     return Options(
         respects_preferences=flags.get("preference-policy") != "Ignore",
@@ -57,7 +62,8 @@ def options_of(flags: Mapping[str, str], well_known: frozenset[str], provider_gr
         applies_overlays=gates.get("NodeOverlay", False),
         ignores_devices=flags.get("ignore-dra-requests", "true") in TRUE,
         well_known=well_known,
-        restricted_domains=frozenset({GROUP, *provider_groups} - {""}),
+        restricted_domains=frozenset({GROUP, *provider_domains} - {""}),
+        reservation_label=reservation_label,
     )
 
 

@@ -72,6 +72,9 @@ class Outcome(CachingRecord, frozen=True, kw_only=True):
     """The pods that a node that is there or on its way would take, by its name."""
 
     errors: Mapping[str, str] = {}
+    errors_by_pool: Mapping[str, Mapping[str, str]] = {}
+    """The reason of each NodePool that was tried for a pod, by the pod and the NodePool."""
+
     ignored: Mapping[str, str] = {}
     """The reasons why Karpenter does not look at a pod."""
 
@@ -95,6 +98,9 @@ def outcome_of(
         claims=tuple(claims),
         existing={each.state.name: tuple(pod.key for pod in each.pods) for each in nodes if each.pods},
         errors=errors,
+        errors_by_pool={
+            key: {pool: reason.text() for pool, reason in each.of_pools} for key, each in solver.errors.items()
+        },
         ignored=ignored,
         ties=frozenset(ties.choices),
     )

@@ -33,3 +33,6 @@ class Rejection(NamedTuple):
 
     is_final: bool = False
     """No relaxation can help."""
+
+    of_pools: tuple[tuple[str, Rejection], ...] = ()
+    """The reason of each NodePool, by its name, in the order in which they are tried."""

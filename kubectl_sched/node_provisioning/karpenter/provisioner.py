@@ -11,10 +11,12 @@ from kubectl_sched.api.apps import DaemonSet
 from kubectl_sched.api.core import Namespace, Node
 from kubectl_sched.api.karpenter import NodeClaim, NodeOverlay, NodePool
 from kubectl_sched.api.pod import Pod
+from kubectl_sched.api.policy import PodDisruptionBudget
 from kubectl_sched.api.storage import CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass
 from kubectl_sched.node_provisioning.karpenter.cloudprovider.instance_type_table import InstanceTypeTable
 from kubectl_sched.node_provisioning.karpenter.cloudprovider.node_overlays import overlaid
 from kubectl_sched.node_provisioning.karpenter.daemons import DaemonOverheadGroup, DaemonPods, daemon_set_pods
+from kubectl_sched.node_provisioning.karpenter.disruption_limits import DisruptionLimits
 from kubectl_sched.node_provisioning.karpenter.existing_node import ExistingNode, Usage
 from kubectl_sched.node_provisioning.karpenter.instance_type_filter import Demand, Filtered, filter_instance_types
 from kubectl_sched.node_provisioning.karpenter.node_claim import Simulation
@@ -27,7 +29,6 @@ from kubectl_sched.node_provisioning.karpenter.outcome import Outcome, outcome_o
 from kubectl_sched.node_provisioning.karpenter.provisionable_pods import (
     is_owned_by,
     is_provisionable,
-    is_reschedulable,
     validation_error,
 )
 from kubectl_sched.node_provisioning.karpenter.reserved_capacity import Reservations
@@ -68,7 +69,10 @@ NO_NODE_POOLS = "no dynamic nodepools found"
 class Cluster:
     """The objects that Karpenter looks at."""
 
-    def __init__(self, objects: Iterable[KubernetesObject]) -> None:
+    def __init__(self, objects: Iterable[KubernetesObject], at: str | None = None) -> None:
+        self.at = at
+        """The time of the state (RFC 3339), if it is known."""
+
         self._by_type: dict[type[KubernetesObject], list[KubernetesObject]] = defaultdict(list)
         for each in objects:
             self._by_type[type(each)].append(each)
@@ -170,7 +174,13 @@ def _solved(cluster: Cluster, asked: _Round) -> Outcome:
     pools, options = asked.pools, asked.options
     instance_types = asked.instance_types
     if options.applies_overlays:
-        instance_types = overlaid(instance_types, cluster.of(NodePool), cluster.of(NodeOverlay), options.well_known)
+        instance_types = overlaid(
+            instance_types,
+            cluster.of(NodePool),
+            cluster.of(NodeOverlay),
+            options.well_known,
+            options.restricted_domains,
+        )
     tables = _tables(pools, instance_types, options)
     ties = Ties()
     volumes, reachable = _volume_requirements(asked.needing.pods, cluster.storage)
@@ -212,9 +222,10 @@ def demanders(cluster: Cluster, options: Options) -> Demanders:
                 ignored[pod.key] = wrong
             else:
                 pods.append(with_sorted_preferences(pod))
-    for state in cluster.state_nodes:
-        if state.is_being_deleted and state.node is not None:
-            pods += filter(is_reschedulable, cluster.pods_by_node.get(state.node.name, ()))
+    leaving = {each.node.name for each in cluster.state_nodes if each.is_being_deleted and each.node is not None}
+    if leaving:
+        limits = DisruptionLimits(cluster.of(PodDisruptionBudget), cluster.at)
+        pods += (pod for pod in cluster.of(Pod) if pod.spec.node_name in leaving and limits.lets_go(pod))
     return Demanders(pods, ignored)
 
 

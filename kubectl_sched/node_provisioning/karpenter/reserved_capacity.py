@@ -21,7 +21,7 @@ class Reservations:
         self._held: dict[str, set[str]] = {}
         self._capacity: dict[str, int] = {}
         for table in tables:
-            for _, offering in table.reserved:
+            for offering in table.ever_reserved:
                 identity = self.identity(offering)
                 known = self._capacity.get(identity, offering.reservation_capacity)
                 self._capacity[identity] = min(known, offering.reservation_capacity)

@@ -72,8 +72,6 @@ class Solver:
         self.errors: dict[str, Rejection] = {}
         """The error of each pod that found no place, by namespace/name."""
 
-        """The reasons why no NodeClaim of each NodePool was made, by the pod's namespace/name."""
-
     def solve(self, pods: Sequence[Pod]) -> None:
         """Place the pods, again and again as long as one more finds its place (Solve)."""
         queue = Queue([self._data(pod) for pod in pods])
@@ -142,11 +140,11 @@ class Solver:
     def _add_to_new(self, data: PodData) -> Rejection | None:
         """Make a NodeClaim of the first NodePool that can (addToNewNodeClaim)."""
         relaxes = self._setting.options.relaxes_min_values
-        rejections: list[Rejection] = []
+        rejections: list[tuple[str, Rejection]] = []
         for template in self._setting.templates:
             options = self._within_limits(template.claim)
             if isinstance(options, Rejection):
-                rejections.append(options)
+                rejections.append((template.claim.node_pool, options))
                 continue
             self._hosts += 1
             hostname = f"hostname-placeholder-{self._hosts:04}"
@@ -161,11 +159,13 @@ class Solver:
                         each.min_values_relaxed = relaxed
                 self._subtract_largest(claim)
                 return None
-            rejections.append(addition)
+            rejections.append((template.claim.node_pool, addition))
             if addition.awaits_reservation:
                 break
         return Rejection(
-            lambda: "; ".join(each.text() for each in rejections), any(each.awaits_reservation for each in rejections)
+            lambda: "; ".join(each.text() for _, each in rejections),
+            any(each.awaits_reservation for _, each in rejections),
+            of_pools=tuple(rejections),
         )
 
     def _within_limits(self, claim: NodeClaimTemplate) -> Mask | Rejection:

@@ -173,6 +173,8 @@ class _Replay:
         """The reason why no group grows for the pod (core/podlistprocessor); empty if one may."""
         pod, release, cutoff = self._pod, self._configuration.release, self._options.expendable_below
         nominated = pod.status.nominated_node_name
+        if pod.spec.scheduling_gates:
+            return "the pod is gated: kube-scheduler has not tried it, and the autoscaler helps only pods that it has"
         if self._options.is_expendable(pod):
             return f"the pod's priority {pod.spec.priority} is below {cutoff}, the cutoff"
         if nominated and (release.autoscaler_skips_all_nominated or nominated in self._nodes.row_of):

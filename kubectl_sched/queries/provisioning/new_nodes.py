@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from kubectl_sched.api.core import Event
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.queries.provisioning.cluster_autoscaler_replay import ClusterAutoscalerAnswer
-    from kubectl_sched.queries.provisioning.karpenter_replay import Asking, KarpenterAnswer
+    from kubectl_sched.queries.provisioning.karpenter_replay import KarpenterAnswer
+    from kubectl_sched.queries.provisioning.new_karpenter_node import Asking
     from kubectl_sched.sources.dump.dump import Dump
 
 

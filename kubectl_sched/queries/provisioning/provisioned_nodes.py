@@ -9,7 +9,8 @@ from kubectl_sched.api.pod import Pod
 from kubectl_sched.errors import SchedError
 from kubectl_sched.node_provisioning.karpenter.provisionable_pods import exclusion
 from kubectl_sched.node_provisioning.karpenter.provisioner import Cluster, provision
-from kubectl_sched.queries.provisioning.karpenter_replay import node_of, setting, unschedulable
+from kubectl_sched.queries.provisioning.karpenter_setting import setting, unschedulable
+from kubectl_sched.queries.provisioning.new_karpenter_node import node_of
 from kubectl_sched.record import CachingRecord
 from kubectl_sched.simulation.what_if_result import MadeNode
 
@@ -43,8 +44,9 @@ def provisioned_nodes(
             "there is no NodePool of Karpenter: --new-nodes has nothing to replay (which node group cluster-autoscaler "
             "would let grow is not predicted)"
         )
-    types, options, assumed = setting(cluster, instance_types)
-    outcome = provision(cluster, {pool.name: types for pool in pools}, options)
+    known = setting(cluster, instance_types)
+    options = known.options
+    outcome = provision(cluster, {pool.name: known.types for pool in pools}, options)
     claims = [claim for claim in outcome.claims if not {pod.key for pod in unplaced}.isdisjoint(claim.pods)]
     made = tuple(
         MadeNode(
@@ -59,5 +61,5 @@ def provisioned_nodes(
     reasons = ((pod.key, exclusion(pod) or errors.get(pod.key)) for pod in unplaced)
     refused = [f"Karpenter would create no node for {key}: {reason}" for key, reason in reasons if reason]
     return ProvisionedNodes(
-        nodes=made, notes=(f"new nodes are assumed: {'; '.join((*assumed, *chance))}", *refused[:_REFUSED_SHOWN])
+        nodes=made, notes=(f"new nodes are assumed: {'; '.join((*known.assumed, *chance))}", *refused[:_REFUSED_SHOWN])
     )

@@ -222,6 +222,7 @@ def _karpenter(found: KarpenterAnswer) -> dict[str, Any]:
         "nodeClaim": found.node_claim,
         "error": found.error,
         "nodePools": plain(found.node_pools),
+        "typesSeen": found.types_seen,
         "thenScheduler": plain(found.then_scheduler),
     }
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.api.core import ZONE
-from kubectl_sched.queries.provisioning.karpenter_replay import CREATED, EXISTING, IMPOSSIBLE, IN_FLIGHT, UNKNOWN
+from kubectl_sched.node_provisioning.karpenter.provisioner import NO_NODE_POOLS
+from kubectl_sched.queries.provisioning.node_pool_verdicts import CREATED, EXISTING, IMPOSSIBLE, IN_FLIGHT, UNKNOWN
 from kubectl_sched.render.ages import age
 from kubectl_sched.render.table import Column, Table
 
@@ -15,12 +16,14 @@ if TYPE_CHECKING:
     from kubectl_sched.diagnostics.messages.scale_up_text import ScaleUpReason
     from kubectl_sched.queries.provisioning.changing_nodes import StartingNode
     from kubectl_sched.queries.provisioning.cluster_autoscaler_replay import GroupVerdict
-    from kubectl_sched.queries.provisioning.karpenter_replay import KarpenterAnswer, PoolVerdict
+    from kubectl_sched.queries.provisioning.karpenter_replay import KarpenterAnswer
     from kubectl_sched.queries.provisioning.new_nodes import NewNodes
+    from kubectl_sched.queries.provisioning.node_pool_verdicts import PoolVerdict
 
-_ANSWERS = {CREATED: "yes", IN_FLIGHT: "not needed", UNKNOWN: "unknown"}
+_ANSWERS = {CREATED: "yes", EXISTING: "not needed", IN_FLIGHT: "not needed", UNKNOWN: "unknown"}
 _NAMES_SHOWN = 3
 _REASONS_SHOWN = 2
+_ADVICE_SHOWN = 3
 
 
 def new_nodes_sentences(found: NewNodes) -> Iterator[str]:
@@ -39,6 +42,7 @@ def verdict_sentences(found: NewNodes) -> Iterator[str]:
     """Yield the verdict of each autoscaler in one sentence, and a disagreement with kube-scheduler."""
     if found.karpenter is not None:
         yield f"{_verdict(found)}."
+        yield from (f"{each.sentence}." for each in found.karpenter.advice[:_ADVICE_SHOWN])
         then = found.karpenter.then_scheduler
         if then is not None and then.outcome != "Schedulable":
             yield (
@@ -149,14 +153,30 @@ def _verdict(new_nodes: NewNodes) -> str:
     if found.verdict == EXISTING:
         return f"Karpenter would create no node: it expects the pod on {found.node}, which is there"
     if found.verdict == IN_FLIGHT:
-        node = next((each for each in new_nodes.starting if each.name == found.node), None)
-        since = age(node.since, new_nodes.now) if node is not None else None
-        state = f", {node.state}" if node is not None else ""
-        how_long = f" since {since}" if since is not None else ""
-        return f"Karpenter would create no node: a node for it is starting{how_long}: {found.node}{state}"
+        return _in_flight(new_nodes, found)
     if found.verdict == IMPOSSIBLE:
-        return f"Karpenter would create no node for it: {found.error}"
+        return f"Karpenter would create no node for it: {_with_unusable(found)}"
+    if not found.types_seen:
+        return f"It is not known whether Karpenter would create a node for it: {found.error}"
     return f"Karpenter would create no node of the instance types seen here; others are not known: {found.error}"
+
+
+def _in_flight(new_nodes: NewNodes, found: KarpenterAnswer) -> str:
+    if found.error:
+        return f"Karpenter would create no node now: {found.error}"
+    node = next((each for each in new_nodes.starting if each.name == found.node), None)
+    since = age(node.since, new_nodes.now) if node is not None else None
+    state = f", {node.state}" if node is not None else ""
+    how_long = f" since {since}" if since is not None else ""
+    return f"Karpenter would create no node: a node for it is starting{how_long}: {found.node}{state}"
+
+
+def _with_unusable(found: KarpenterAnswer) -> str:
+    """Karpenter's error, with what the NodePools lack if it can use none."""
+    if found.error != NO_NODE_POOLS:
+        return found.error
+    pools = [f"NodePool {each.name}: {each.reason}" for each in found.node_pools[:_NAMES_SHOWN]]
+    return "; ".join((found.error, *pools))
 
 
 def _zones(found: KarpenterAnswer) -> str:

@@ -46,6 +46,7 @@ FOR_NEW_NODES = (
     "NodePool",
     "NodeClaim",
     "NodeOverlay",
+    "PodDisruptionBudget",
     "DaemonSet",
     "PersistentVolumeClaim",
     "PersistentVolume",

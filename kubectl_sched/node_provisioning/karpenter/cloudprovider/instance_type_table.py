@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kubectl_sched.api.apimachinery.quantity import ZERO
+from kubectl_sched.node_provisioning.karpenter.karpenter_labels import RESERVED
 from kubectl_sched.node_provisioning.karpenter.scheduling.requirements import is_compatible
 
 if TYPE_CHECKING:
@@ -38,6 +39,11 @@ class InstanceTypeTable:
             for offering in each.offerings
             if offering.is_reserved
         )
+        self.ever_reserved: tuple[Offering, ...] = tuple(
+            offering for each in self.types for offering in each.offerings if offering.capacity_type == RESERVED
+        )
+        """The reserved offerings, be they available or not: all of them say how much of a reservation is left."""
+
         self._keys = {key for each in self.types for key in each.requirements}
         self._label_columns: dict[str, _LabelColumn] = {}
         self._capacity: dict[str, _AmountColumn] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -49,6 +49,10 @@ class _FileInstanceType(msgspec.Struct, frozen=True):
     offerings: tuple[_FileOffering, ...] = ()
 
 
+_LEVELS: Final = (_FileInstanceType, _FileOffering, NodeSelectorRequirement)
+"""The structs of a file, each within the one before."""
+
+
 class UnusableInstanceTypes(SchedError):  # noqa: N818 - read as a sentence: raise UnusableInstanceTypes
     """A file that is not a list of instance types."""
 
@@ -56,17 +60,32 @@ class UnusableInstanceTypes(SchedError):  # noqa: N818 - read as a sentence: rai
 def instance_types_of_file(content: bytes, path: str) -> tuple[InstanceType, ...]:
     """The instance types of a file; raise UnusableInstanceTypes."""
     try:
-        found = msgspec.json.decode(content, type=tuple[_FileInstanceType, ...])
-        return tuple(map(_instance_type, found))
+        found = msgspec.convert(_with_own_keys(msgspec.json.decode(content), _LEVELS), tuple[_FileInstanceType, ...])
+        types = tuple(map(_instance_type, found))
     except (*UNDECODABLE, InvalidQuantity) as error:
         message = f"{path} is not a list of instance types as Karpenter's kwok provider reads it: {error}"
         raise UnusableInstanceTypes(message) from error
+    if not types:
+        raise UnusableInstanceTypes(f"{path} has no instance type")
+    return types
 
 
 def well_known_labels(types: Sequence[InstanceType]) -> frozenset[str]:
     """The labels that become well known through such instance types."""
     offered = {key for each in types for offering in each.offerings for key in offering.requirements}
     return KWOK_LABELS | offered
+
+
+def _with_own_keys(value: Any, levels: tuple[type[msgspec.Struct], ...]) -> Any:
+    """Return the value with keys as the structs write them: Go ignores their case, and leaves fields of null alone."""
+    if isinstance(value, list):
+        return [_with_own_keys(each, levels) for each in value]
+    if not isinstance(value, dict) or not levels:
+        return value
+    names = {name.casefold(): name for name in levels[0].__struct_encode_fields__}
+    inner: dict[str | None, tuple[type[msgspec.Struct], ...]] = {"offerings": levels[1:], "Requirements": levels[1:]}
+    own = ((names.get(key.casefold(), key), each) for key, each in value.items() if each is not None)
+    return {name: _with_own_keys(each, inner.get(name, ())) for name, each in own}
 
 
 def _instance_type(stated: _FileInstanceType) -> InstanceType:

@@ -83,11 +83,12 @@ def overlaid(
     pools: Iterable[NodePool],
     overlays: Iterable[NodeOverlay],
     well_known: frozenset[str],
+    restricted_domains: frozenset[str],
 ) -> dict[str, Sequence[InstanceType]]:
     """Apply the NodeOverlays that are valid, the heaviest first, but none that conflicts with one of its weight."""
     known = [pool for pool in pools if types.get(pool.name)]
     updates: dict[str, dict[str, _Update]] = {pool.name: {} for pool in known}
-    valid = [each for each in overlays if not each.is_invalid and _is_valid(each, well_known)]
+    valid = [each for each in overlays if not each.is_invalid and _is_valid(each, well_known, restricted_domains)]
     by_name = sorted(valid, key=lambda each: each.name, reverse=True)
     for overlay in sorted(by_name, key=lambda each: -(each.spec.weight or 0)):
         touched = [
@@ -111,13 +112,13 @@ def adjusted_price(price: float, change: str) -> float:
     return max(adjusted, 0.0)
 
 
-def _is_valid(overlay: NodeOverlay, well_known: frozenset[str]) -> bool:
+def _is_valid(overlay: NodeOverlay, well_known: frozenset[str], restricted_domains: frozenset[str]) -> bool:
     """Report whether Karpenter takes a NodeOverlay's requirements and resources (RuntimeValidate)."""
     if not _STANDARD_RESOURCES.isdisjoint(overlay.spec.capacity or ()):
         return False
     return not any(
         (each.operator == NOT_IN and not each.values)
-        or any(requirement_errors(each.key, each.operator, each.values, well_known))
+        or any(requirement_errors(each.key, each.operator, each.values, well_known, restricted_domains))
         for each in overlay.spec.requirements
     )
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from kubectl_sched.api.apimachinery.int64 import MAX_INT64, MIN_INT64, parse_int64
-from kubectl_sched.node_provisioning.karpenter.karpenter_labels import NORMALIZED
+from kubectl_sched.node_provisioning.karpenter.karpenter_labels import AZURE_DISK_ZONE, AZURE_NO_ZONE, NORMALIZED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -131,8 +131,8 @@ class Requirement(msgspec.Struct, frozen=True):
 
 def requirement(key: str, operator: str, values: Iterable[str] = (), min_values: int | None = None) -> Requirement:
     """The requirement of an operator (NewRequirementWithFlexibility): Gt and Lt become inclusive bounds."""
+    values = tuple(values) if key != AZURE_DISK_ZONE else tuple(each or AZURE_NO_ZONE for each in values)
     key = NORMALIZED.get(key, key)
-    values = tuple(values)
     if operator in {IN, NOT_IN, DOES_NOT_EXIST}:
         listed = frozenset() if operator == DOES_NOT_EXIST else frozenset(values)
         return Requirement(key, complement=operator == NOT_IN, values=listed, min_values=min_values)

@@ -29,14 +29,11 @@ def requirement_errors(
     well_known: frozenset[str],
     domains: frozenset[str] = frozenset({GROUP}),
 ) -> Iterator[str]:
-    """Return what Karpenter has against a requirement (ValidateRequirement).
-
-    Of the restricted domains those of a provider are named alone, as not all of its well-known labels are known.
-    """
+    """Return what Karpenter has against a requirement (ValidateRequirement)."""
     key = NORMALIZED.get(key, key)
     if operator not in _OPERATORS:
         yield f"key {key} has an unsupported operator {operator} not in {_shown(_OPERATORS)}"
-    if _is_restricted(key, well_known):
+    if _is_restricted(key, well_known, domains):
         yield (
             f"using label {key} is not allowed as it might interfere with the internal provisioning logic; "
             f"specify a well known label: {_shown(well_known)}, "
@@ -64,12 +61,12 @@ def _is_bound(values: tuple[str, ...]) -> bool:
     return number is not None and number >= 0
 
 
-def _is_restricted(key: str, well_known: frozenset[str]) -> bool:
-    """Report whether the label is Karpenter's own (IsRestrictedLabel)."""
+def _is_restricted(key: str, well_known: frozenset[str], domains: frozenset[str]) -> bool:
+    """Report whether the label is Karpenter's own, or its provider's (IsRestrictedLabel)."""
     if key in well_known:
         return False
     domain = key.partition("/")[0] if "/" in key else ""
-    return domain == GROUP or domain.endswith(f".{GROUP}") or key in RESTRICTED
+    return key in RESTRICTED or any(domain == each or domain.endswith(f".{each}") for each in domains)
 
 
 def _shown(values: frozenset[str]) -> str:
