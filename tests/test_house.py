@@ -67,8 +67,7 @@ SMALL = 40
 SMALL_ON_PURPOSE = {
     "kubectl_sched.dynamic_resource_allocation.cel.validators": "its checker is long enough",
     "kubectl_sched.sources.live.impersonation": "its kubeconfig is long enough",
-    "kubectl_sched.diagnostics.messages.scheduler_reasons": "a command holds no rule of its own",
-    "kubectl_sched.render.writers.placement_progress": "as above",
+    "kubectl_sched.render.writers.placement_progress": "a command holds no rule of its own",
     "kubectl_sched.render.writers.capacity_markdown": "a format has its folder",
     "kubectl_sched.render.writers.make_room_markdown": "as above",
 }

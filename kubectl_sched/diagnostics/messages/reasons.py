@@ -24,7 +24,7 @@ PAGE: Final = "docs/reasons.md"
 _HOST: Final = "https://github.com/kubectl-sched/kubectl-sched/blob/main/"
 
 _TABLE: Final = Path(__file__).with_name("reasons.json")
-_PREEMPTION: Final = "preemption: "
+PREEMPTION: Final = "preemption: "
 """The prefix of all that DefaultPreemption says."""
 
 _PLACE = pattern(r"<(\.\.\.|[a-z_]+)>")
@@ -98,8 +98,17 @@ def meaning(text: str) -> Meaning | None:
         found = _pattern(spelling).fullmatch(text) if text.startswith(head) else None
         if found is not None:
             return reason.meaning(found.groupdict())
-    said = text.removeprefix(_PREEMPTION)
+    said = text.removeprefix(PREEMPTION)
     return meaning(said) if said != text else None
+
+
+def open_places(text: str) -> tuple[tuple[int, int], ...] | None:
+    """Return where a reason has the texts of its places, in order; None if it is no text of kube-scheduler's own."""
+    for head, spelling, _ in _by_exactness():
+        found = _pattern(spelling).fullmatch(text) if text.startswith(head) else None
+        if found is not None:
+            return tuple(found.span(place) for place in range(1, 1 + len(found.groups())))
+    return None
 
 
 def link_to(text: str) -> str | None:
@@ -110,7 +119,7 @@ def link_to(text: str) -> str | None:
 
 def begins_a_reason(text: str) -> bool:
     """Report whether a reason may go on where this text ends."""
-    return any(each.startswith(text) for each in (_PREEMPTION, *(spelling for spelling, _ in _spellings())))
+    return any(each.startswith(text) for each in (PREEMPTION, *(spelling for spelling, _ in _spellings())))
 
 
 @cache

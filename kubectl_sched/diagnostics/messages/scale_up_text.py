@@ -44,6 +44,11 @@ def scale_up_reasons(text: str) -> tuple[ScaleUpReason, ...]:
     return tuple(_reasons(text[found.end() :])) if found is not None else ()
 
 
+def is_autoscalers_own(reason: str) -> bool:
+    """Report whether the reason is one of cluster-autoscaler's own, to the letter."""
+    return reason in _OWN
+
+
 def _reasons(text: str) -> Iterator[ScaleUpReason]:
     for part in _BETWEEN.split(text.strip()):
         counted = _COUNTED.fullmatch(part)

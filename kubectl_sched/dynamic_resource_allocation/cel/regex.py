@@ -118,7 +118,7 @@ def _compiled(pattern: str) -> Any:
 
 def _re2(pattern: str) -> Any:
     """Return the compiled pattern; raises ValueError."""
-    import re2  # type: ignore[import-untyped]
+    import re2
 
     options = re2.Options()
     options.log_errors, options.max_mem = False, _MEMORY

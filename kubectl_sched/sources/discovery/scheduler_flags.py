@@ -71,6 +71,8 @@ KARPENTER_FLAGS = frozenset({"feature-gates", "ignore-dra-requests", "min-values
 API_SERVER = "kube-apiserver"
 _GATES = "feature-gates"
 _ADMISSION = "enable-admission-plugins"
+_PROGRAMS = frozenset({NAME, AUTOSCALER, KARPENTER, API_SERVER})
+_KEPT_FLAGS = FLAGS | AUTOSCALER_FLAGS | KARPENTER_FLAGS | {_ADMISSION}
 _BOOLEAN = frozenset({"force-ds", "leader-elect", "scale-from-unschedulable", "use-legacy-policy-config"})
 _IMAGE = pattern(r"(?:^|/)kube-scheduler(?:-(?:amd64|arm64|arm|ppc64le|s390x))?(?:[:@]|$)")
 _AUTOSCALER_IMAGE = pattern(r"(?:^|/)cluster-autoscaler(?:-(?:amd64|arm64|s390x))?(?:[:@]|$)")
@@ -132,6 +134,15 @@ def _kept_flags(container: Container) -> Iterable[str]:
     if is_karpenter(container) or container.command[:1] == (KARPENTER,):
         return _kept_of_karpenter(container)
     return _kept(container, "\n".join((*container.command, *container.args)))
+
+
+def kept_flags(command: Sequence[str]) -> tuple[str, ...]:
+    """Return the flags of a command that readers keep, after the name of the program."""
+    return tuple(
+        each
+        for each in command
+        if each in _PROGRAMS or (each.startswith("--") and each[2:].partition("=")[0] in _KEPT_FLAGS)
+    )
 
 
 def is_scheduler(container: Container) -> bool:

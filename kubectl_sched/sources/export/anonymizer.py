@@ -17,7 +17,12 @@ from kubectl_sched.config.strict import StrictReader, WrongType
 from kubectl_sched.errors import SchedError
 from kubectl_sched.sources.discovery.cluster_autoscalers import readable_groups, status_text
 from kubectl_sched.sources.discovery.scheduler_configurations import parsed
-from kubectl_sched.sources.export.anonymized_fields import NAMING_FIELDS
+from kubectl_sched.sources.export.anonymized_fields import (
+    NAMING_FIELDS,
+    kept_word,
+    kept_words,
+    path_under_pseudonyms,
+)
 from kubectl_sched.sources.export.pseudonyms import Pseudonyms
 
 if TYPE_CHECKING:
@@ -55,7 +60,8 @@ def _mapped(dump: Dump, new: Pseudonyms) -> Dump:
 def _object(new: Pseudonyms, item: KubernetesObject) -> KubernetesObject:
     changed: KubernetesObject = _struct(new, item)
     if isinstance(item, storage.CSIDriver):  # a driver's name is its object's
-        changed = structs.replace(changed, metadata=structs.replace(changed.metadata, name=item.metadata.name))
+        name = kept_word(new, item.metadata.name)
+        changed = structs.replace(changed, metadata=structs.replace(changed.metadata, name=name))
     return changed
 
 
@@ -69,6 +75,8 @@ def _struct(new: Pseudonyms, value: Any) -> Any:
             continue
         change = _change(kind, field)
         after = change(new, before) if change is not None else _inside(new, before)
+        if change is kept_words:  # Structs under words
+            after = _inside(new, after)
         if after is not before:
             changes[field] = after
     return structs.replace(value, **changes) if changes else value
@@ -79,7 +87,7 @@ def _inside(new: Pseudonyms, value: Any) -> Any:
         return _struct(new, value)
     if isinstance(value, tuple) and isinstance(value[0], msgspec.Struct):
         return tuple(_struct(new, each) for each in value)
-    if isinstance(value, dict) and isinstance(next(iter(value.values())), msgspec.Struct):
+    if isinstance(value, dict) and isinstance(next(iter(value.values()), None), msgspec.Struct):
         return {key: _struct(new, each) for key, each in value.items()}
     return value
 
@@ -96,7 +104,7 @@ def _data(new: Pseudonyms, data: dict[str, str]) -> dict[str, str]:
     if status:
         groups = readable_groups(status)
         return {"status": status_text(tuple(replace(each, name=_group_name(new, each.name)) for each in groups))}
-    return {key: _configuration_text(new, data[key]) for key in configuration_keys(data)}
+    return {path_under_pseudonyms(new, key): _configuration_text(new, data[key]) for key in configuration_keys(data)}
 
 
 def _group_name(new: Pseudonyms, name: str) -> str:

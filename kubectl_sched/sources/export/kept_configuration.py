@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 import msgspec
+from msgspec.structs import fields
 
+from kubectl_sched.config.types import KubeSchedulerConfiguration
 from kubectl_sched.errors import SchedError
 from kubectl_sched.plugins import REGISTRY
 from kubectl_sched.sources.discovery.scheduler_configurations import parsed
-from kubectl_sched.sources.export.kept_texts import without_credentials
+from kubectl_sched.sources.export.credential_patterns import names_a_credential, without_credentials
 
 UNREADABLE: Final = (
     "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
@@ -19,7 +22,14 @@ UNREADABLE: Final = (
 )
 """Stands for a text that cannot be read, which is as unreadable."""
 
+_HIDDEN: Final = "***"
+_TYPE_META: Final = frozenset({"apiversion", "kind"})
 _CONNECTIONS: Final = frozenset({"clientConnection", "tlsConfig"})
+
+
+@cache
+def _known_fields() -> frozenset[str]:
+    return frozenset(field.encode_name for field in fields(KubeSchedulerConfiguration))
 
 
 def kept_text(text: str) -> str:
@@ -34,9 +44,14 @@ def kept_text(text: str) -> str:
 def kept_document(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return the configuration as a replay needs it.
 
-    Arguments stay for the plugins that are replayed, and of an extender's address what does not speak for anybody.
+    Arguments stay for the plugins that are replayed, and of an extender's address what does not speak for anybody. An
+    unknown field stays without its value, as kube-scheduler refuses it.
     """
-    kept = {key: _kept(value) for key, value in document.items() if key not in _CONNECTIONS}
+    kept: dict[str, Any] = {
+        key: _kept(value) if key in _known_fields() or str(key).lower() in _TYPE_META else None
+        for key, value in document.items()
+        if key not in _CONNECTIONS
+    }
     if isinstance(kept.get("extenders"), list):
         kept["extenders"] = [_extender(each) for each in kept["extenders"]]
     if isinstance(kept.get("profiles"), list):
@@ -46,7 +61,10 @@ def kept_document(document: Mapping[str, Any]) -> dict[str, Any]:
 
 def _kept(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {key: _kept(each) for key, each in value.items()}
+        return {
+            key: _HIDDEN if isinstance(each, str) and names_a_credential(str(key)) else _kept(each)
+            for key, each in value.items()
+        }
     if isinstance(value, list):
         return [_kept(each) for each in value]
     return without_credentials(value) if isinstance(value, str) else value

@@ -49,6 +49,8 @@ _KEPT_DOMAINS = (
 _KEPT_ADDRESSES = frozenset({"0.0.0.0", "::", "127.0.0.1", "::1"})  # noqa: S104 - nothing listens here
 _INTEGER = re.compile(r"-?\d+\Z")
 _NAME = re.compile(r"(?:[A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]\Z")
+_DOMAIN = re.compile(r"[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?")
+_INVALID_END = "-"
 _MOST_PARTS = 12
 """A name of more parts than that is replaced as a whole, or the new one might be too long for a label."""
 
@@ -109,25 +111,39 @@ class Pseudonyms:
         parts = text.split("-")
         return "-".join(map(self._part, parts)) if len(parts) <= _MOST_PARTS else self._part(text)
 
+    def whole(self, text: str) -> str:
+        """Of a text whose parts say nothing."""
+        return self._part(text)
+
+    def _invalid(self, text: str) -> str:
+        """Return another text that is no valid key and no valid value of a label either."""
+        return f"{self._part(text)}{_INVALID_END}" if text else text
+
     def key(self, text: str) -> str:
-        """Of a label or a taint. Those of Kubernetes itself stay, and so does what is no valid key."""
+        """Of a label or a taint. Those of Kubernetes itself stay, and what is no valid key becomes none either."""
         domain, slash, name = text.rpartition("/")
-        if text in _KEPT_KEYS or domain.endswith(_KEPT_DOMAINS) or not _is_label(name):
+        if text in _KEPT_KEYS or (domain.endswith(_KEPT_DOMAINS) and _is_label(name)):
             return text
+        if not _is_label(name) or (slash and not _DOMAIN.fullmatch(domain)):
+            return self._invalid(text)
         return f"{self._part(domain)}{slash}{self.name(name)}" if slash else self.name(name)
 
     def value(self, text: str) -> str:
-        """Of a label or a taint. Numbers stay, as they may be compared; so does what is no valid value."""
+        """Of a label or a taint. Numbers stay, as they may be compared; what is no valid value becomes none either."""
         if text in self._uids:
             return self._uids[text]
-        if _INTEGER.match(text) or not _is_label(text):
+        if _INTEGER.match(text):
             return text
+        if not _is_label(text):
+            return self._invalid(text)
         return "__".join(map(self.name, text.split("__")))
 
     def image(self, text: str) -> str:
         """Of a container or a node; the tag stays, and so does kube-scheduler's own, which tells its version."""
         if not text or text.rpartition("/")[2].startswith("kube-scheduler"):
             return text
+        if " " in text:
+            return self.whole(text)
         name, at, digest = text.partition("@")
         colon = name.rfind(":")
         end = colon if colon > name.rfind("/") else len(name)

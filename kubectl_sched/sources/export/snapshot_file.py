@@ -1,7 +1,7 @@
 """Writes what a replay needs, and nothing else: a List of the objects as they were decoded.
 
-What the scheduler and the explanation do not read was never decoded. What is taken out here besides may hold what is
-nobody's business, and no verdict depends on it.
+What the scheduler and the explanation do not read was never decoded. Of the rest a kind or a field is let through only
+if it is listed (`exported_fields.txt`).
 """
 
 from __future__ import annotations
@@ -9,29 +9,24 @@ from __future__ import annotations
 import os
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 import msgspec
-from msgspec import structs
 
-from kubectl_sched.api.core import ConfigMap, Event, Node
-from kubectl_sched.api.meta import with_spec
-from kubectl_sched.api.pod import ContainerStatus, Pod
-from kubectl_sched.api.schedulers import SchedulerConfiguration, SchedulerLog
-from kubectl_sched.config.config_map import configuration_keys
+from kubectl_sched.api.core import Event
 from kubectl_sched.errors import SchedError
 from kubectl_sched.output import safe_json, write_json
-from kubectl_sched.sources.discovery.cluster_autoscalers import readable_groups, status_text
 from kubectl_sched.sources.dump.json_lists import SnapshotMetadata
-from kubectl_sched.sources.export.kept_configuration import kept_document, kept_text
-from kubectl_sched.sources.export.kept_texts import condition_text, event_text, pod_text, without_credentials
-from kubectl_sched.sources.kinds import BY_TYPE, GATE_KINDS, KINDS
+from kubectl_sched.sources.export.credential_patterns import without_credentials, without_tokens
+from kubectl_sched.sources.export.kept_configuration import kept_document
+from kubectl_sched.sources.export.kept_fields import FieldCutter, is_kept_kind
+from kubectl_sched.sources.kinds import BY_TYPE, KINDS
 from kubectl_sched.sources.pod_surroundings import KUBELET_BEGINNINGS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from kubectl_sched.api.meta import Condition, KubernetesObject
+    from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.sources.dump.dump import Dump
 
 VERSION = "kubectl-sched/v1"
@@ -116,97 +111,16 @@ def encoded(dump: Dump, own_reasons: Callable[[str], str]) -> bytes:
         items.append(
             encoder.encode({"kind": "KubeSchedulerConfiguration", **kept_document(dump.scheduler_configuration)})
         )
-    return safe_json(head + b",\n".join(items) + b"\n]}\n")
+    return safe_json(head + without_tokens(b",\n".join(items)) + b"\n]}\n")
 
 
 def without_secrets(
     objects: Iterable[KubernetesObject], own_reasons: Callable[[str], str]
 ) -> Iterator[KubernetesObject]:
-    """Yield the objects by kind, without anything that a replay does not need and that may be secret."""
-    texts = Texts(own_reasons)
+    """Yield the objects by kind, with nothing in them but what is listed."""
+    cutter = FieldCutter(own_reasons)
     for item in sorted(objects, key=lambda item: _PLACE[BY_TYPE[type(item)].type]):
-        if isinstance(item, Event):
-            if item.reason in EVENT_REASONS | KUBELET_BEGINNINGS:
-                yield texts.event(item)
-        elif isinstance(item, Pod):
-            yield texts.pod(item)
-        elif isinstance(item, Node):
-            yield texts.node(item)
-        elif isinstance(item, ConfigMap):
-            yield structs.replace(item, data=_kept_data(item))
-        elif BY_TYPE[type(item)] in GATE_KINDS:
-            yield texts.holder(item)
-        elif isinstance(item, SchedulerConfiguration | SchedulerLog):
-            yield with_spec(item, raw_config=kept_text(item.spec.raw_config))
-        else:
-            yield item
-
-
-def _kept_data(item: ConfigMap) -> dict[str, str]:
-    """The data of a ConfigMap: scheduler configurations, and of cluster-autoscaler's status the sizes of groups."""
-    if item.autoscaler_status:
-        return {"status": status_text(readable_groups(item.autoscaler_status))}
-    return {key: kept_text(item.data[key]) for key in configuration_keys(item.data)}
-
-
-class Texts(NamedTuple):
-    """Cuts the texts of objects to what is known to be harmless."""
-
-    own_reasons: Callable[[str], str]
-
-    def event(self, event: Event) -> Event:
-        """The event with the known part of its text."""
-        return structs.replace(
-            event, message=self._told(event.reason, event.message), note=self._told(event.reason, event.note)
-        )
-
-    def _told(self, reason: str, text: str) -> str:
-        if reason == "FailedScheduling":
-            return without_credentials(self.own_reasons(text))
-        return event_text(reason, text)
-
-    def pod(self, pod: Pod) -> Pod:
-        """The pod without what containers said, and with the known part of why it waits or has ended."""
-        status = pod.status
-        changed = structs.replace(
-            status,
-            message=pod_text(status.message),
-            conditions=tuple(map(self._condition, status.conditions)),
-            container_statuses=tuple(map(_silent, status.container_statuses)),
-            init_container_statuses=tuple(map(_silent, status.init_container_statuses)),
-        )
-        return pod if changed == status else structs.replace(pod, status=changed)
-
-    def node(self, node: Node) -> Node:
-        """The node with the known texts of its conditions."""
-        conditions = tuple(map(self._condition, node.status.conditions))
-        return structs.replace(node, status=structs.replace(node.status, conditions=conditions))
-
-    def holder(self, item: KubernetesObject) -> KubernetesObject:
-        """The object with the texts of its controller, which are what it is kept for, without credentials."""
-        status: Any = getattr(item, "status", None)
-        changes = {
-            field: tuple(
-                structs.replace(each, message=without_credentials(each.message)) for each in getattr(status, field)
-            )
-            for field in ("conditions", "scheduling_conditions", "admission_checks")
-            if getattr(status, field, ())
-        }
-        return structs.replace(item, status=structs.replace(status, **changes)) if changes else item
-
-    def _condition(self, condition: Condition) -> Condition:
-        if not condition.message:
-            return condition
-        known = condition_text(condition.message)
-        if not known and condition.type == "PodScheduled":
-            known = without_credentials(self.own_reasons(condition.message))
-        return structs.replace(condition, message=known)
-
-
-def _silent(status: ContainerStatus) -> ContainerStatus:
-    waiting, ended = status.state.waiting, status.state.terminated
-    if waiting is not None:
-        waiting = structs.replace(waiting, message="")
-    if ended is not None:
-        ended = structs.replace(ended, message="")
-    return structs.replace(status, state=structs.replace(status.state, waiting=waiting, terminated=ended))
+        if not is_kept_kind(type(item)):
+            continue
+        if not isinstance(item, Event) or item.reason in EVENT_REASONS | KUBELET_BEGINNINGS:
+            yield cutter.cut(item)
