@@ -67,7 +67,13 @@ def read_source(source: StateSource, connection: ConnectionOptions, selection: S
 
         with progress() as report:
             dump = keep(read(source.from_, progress=report))
+        if source.max_age is not None:
+            from kubectl_sched.sources.dump.dump_age import refuse_older
+
+            refuse_older(dump, source.max_age)
         return dump, within(selection, "default")
+    if source.max_age is not None:
+        raise SchedError("--max-age is about a dump, and a running cluster is read as it is now: give --from, too")
     from kubectl_sched.sources.live.cluster_reader import read_live
 
     endpoint = _endpoint(connection)

@@ -59,6 +59,9 @@ class StateSource(OptionGroup, frozen=True, kw_only=True):
         list[str] | None,
         Option("--from", metavar="PATH", help="Read a dump (file, directory, archive or - for stdin); repeatable."),
     ] = None
+    max_age: Annotated[
+        str | None, Option("--max-age", metavar="24h", help="Refuse a dump of --from that is older.")
+    ] = None
 
 
 class OneNamespace(OptionGroup, frozen=True, kw_only=True):

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from kubectl_sched.api.core import Node
+from kubectl_sched.sources.dump.dump_age import spoken_age, time_since
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -83,7 +84,9 @@ def completeness(dump: Dump, results: Sequence[ScheduleResult], now: datetime | 
     told = [*_missing(dump, results), *_namespaces(dump)]
     if dump.taken_at is not None:
         moment = dump.taken_at[:16].replace("T", " ")
-        told.insert(0, f"taken no earlier than {moment}{_age(dump.taken_at, now or datetime.now(UTC))}")
+        age = time_since(dump.taken_at, now or datetime.now(UTC))
+        ago = f" ({spoken_age(age)} ago)" if age is not None else ""
+        told.insert(0, f"taken no earlier than {moment}{ago}")
     if told:
         lines.append(f"about the dump: {'; '.join(told)}")
     return lines
@@ -107,18 +110,3 @@ def _namespaces(dump: Dump) -> Iterator[str]:
     if namespaces and "kube-system" not in namespaces and any(isinstance(item, Node) for item in dump.others):
         shown = ", ".join(sorted(namespaces)[:3]) + (", ..." if len(namespaces) > 3 else "")
         yield f"it has pods of {shown} only, so nodes may be fuller than they seem (`kubectl get pods -A` has all)"
-
-
-def _age(taken_at: str, now: datetime) -> str:
-    try:
-        then = datetime.fromisoformat(taken_at)
-    except ValueError:
-        return ""
-    if then.tzinfo is None:
-        return ""
-    minutes = int((now - then).total_seconds() // 60)
-    if minutes < 0:
-        return ""
-    if minutes < 120:
-        return f" ({minutes} min ago)"
-    return f" ({minutes // 60} h ago)" if minutes < 48 * 60 else f" ({minutes // 1440} days ago)"
