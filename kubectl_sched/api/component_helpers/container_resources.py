@@ -121,7 +121,10 @@ def _replacing(spec: Resources, effective: Resources, options: PodResourcesOptio
 
 
 def _aggregated(pod: Pod, of_container: _OfContainer) -> Resources:
-    """Containers and sidecars run together; an init container runs beside the sidecars before it."""
+    """Containers and sidecars run together; an init container runs beside the sidecars before it.
+
+    Only what a container itself asks for can raise the peak, as the sidecars before it have raised it already.
+    """
     total: Resources = {}
     for container in pod.spec.containers:
         add(total, of_container(container))
@@ -132,10 +135,9 @@ def _aggregated(pod: Pod, of_container: _OfContainer) -> Resources:
         if _is_sidecar(container):
             add(total, own)
             add(sidecars, own)
-            _raise(peak, sidecars)
+            _raise(peak, {name: sidecars[name] for name in own})
         else:
-            beside = dict(own)
-            add(beside, sidecars)
+            beside = {name: quantity + sidecars.get(name, ZERO) for name, quantity in own.items()}
             _raise(peak, beside)
     _raise(total, peak)
     return total

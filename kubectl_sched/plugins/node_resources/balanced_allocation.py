@@ -13,6 +13,7 @@ from kubectl_sched.framework.golang import truncated_divisions
 from kubectl_sched.framework.interface import DependsOn, PreScorePlugin, ScorePlugin
 from kubectl_sched.framework.status import SKIP, SUCCESS
 from kubectl_sched.plugins.node_resources.device_counts import device_counts
+from kubectl_sched.plugins.node_resources.insufficient import steps_to_sum
 from kubectl_sched.plugins.node_resources.strategies import MAX_NODE_SCORE, PreScoreState, node_amounts
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Status:
         """Skip best-effort pods, which would all go to the best balanced node."""
+        state.budget.spend(steps_to_sum(pod))
         prepared = self._pre_score_state(pod, nodes)
         if prepared is None:
             return SKIP

@@ -22,7 +22,15 @@ from kubectl_sched.framework.interface import (
 )
 from kubectl_sched.framework.status import SUCCESS, unresolvable
 from kubectl_sched.plugins.node_resources.device_counts import device_counts
-from kubectl_sched.plugins.node_resources.insufficient import PreFilterState, device_backed, shortages, statuses
+from kubectl_sched.plugins.node_resources.insufficient import (
+    BYTES_A_REQUEST,
+    OPERATIONS_A_REQUEST,
+    PreFilterState,
+    device_backed,
+    shortages,
+    statuses,
+    steps_to_sum,
+)
 from kubectl_sched.plugins.node_resources.strategies import PreScoreState, node_amounts, placement_score, strategy_of
 
 if TYPE_CHECKING:
@@ -73,6 +81,7 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         """Sum up the requests once."""
         if not self._sidecars and any(each.restart_policy == "Always" for each in pod.spec.init_containers):
             return PreFilterResult(status=_SIDECARS_OFF)
+        state.budget.spend(steps_to_sum(pod))
         state.write(PRE_FILTER_STATE, self._pre_filter_state(pod, nodes))
         return PreFilterResult()
 
@@ -93,8 +102,14 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
 
     def filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
         """Reject nodes with too little of anything, and say everything that is too little."""
-        found = self._shortages(state.read(PRE_FILTER_STATE), nodes)
-        return statuses(found, len(nodes), tells_unresolvable=self._tells_unresolvable)
+        request = state.read(PRE_FILTER_STATE)
+        budget, masks = state.budget, BYTES_A_REQUEST * len(request.requests) * len(nodes)
+        budget.spend_on_arrays(OPERATIONS_A_REQUEST * len(request.requests), len(nodes))
+        budget.hold(masks)
+        found = self._shortages(request, nodes)
+        verdict = statuses(found, len(nodes), budget, tells_unresolvable=self._tells_unresolvable)
+        budget.release(masks)
+        return verdict
 
     def _shortages(self, request: PreFilterState, nodes: Snapshot) -> list[Shortage]:
         return shortages(request, nodes, absent_only=self._absent_only)
@@ -132,6 +147,7 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Status:
         """Sum up the requests as the scoring strategy counts them."""
+        state.budget.spend(steps_to_sum(pod))
         state.write(PRE_SCORE_STATE, self._pre_score_state(pod, nodes))
         return SUCCESS
 

@@ -17,13 +17,23 @@ from kubectl_sched.api.resource import DEVICE_CLASS_RESOURCE_PREFIX, DeviceClass
 from kubectl_sched.framework.status import SUCCESS, Code, Status
 from kubectl_sched.record import Record
 from kubectl_sched.snapshot import Column
+from kubectl_sched.snapshot.column import distinct_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.framework.cycle_budget import CycleBudget
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.array_types import Mask
+    from kubectl_sched.snapshot.array_types import Codes, Mask
 
+_STEPS_A_REQUEST = 8
+OPERATIONS_A_REQUEST, BYTES_A_REQUEST = 6, 3
+"""The operations on arrays of nodes that `shortages` takes for each request, and the bytes a node while it does."""
+
+_MASKS_A_NUMBER = 32
+_REASONS_A_STEP = 16
+_POINTER = 8
 _FIRST: tuple[str, ...] = (CPU, MEMORY, EPHEMERAL_STORAGE)
 
 
@@ -56,6 +66,13 @@ def in_order(requests: Mapping[str, int]) -> list[str]:
     return [name for name in _FIRST if name in requests] + sorted(name for name in requests if name not in _FIRST)
 
 
+def steps_to_sum(pod: Pod) -> int:
+    """Return the steps that the sum of the pod's requests takes."""
+    containers = (*pod.spec.init_containers, *pod.spec.containers)
+    listed = sum(1 + len(container.resources.requests) for container in containers) + len(pod.spec.overhead)
+    return _STEPS_A_REQUEST * listed
+
+
 def shortages(state: PreFilterState, nodes: Snapshot, *, absent_only: bool) -> list[Shortage]:
     """One Shortage for each thing that any node has too little of, pods first.
 
@@ -85,33 +102,42 @@ def _named(resource: str, nodes: Snapshot) -> Mask:
     return nodes.table.known_allocatable.where(lambda known: resource in known)
 
 
-def statuses(found: Sequence[Shortage], node_count: int, *, tells_unresolvable: bool) -> Column[Status]:
+def statuses(
+    found: Sequence[Shortage], node_count: int, budget: CycleBudget, *, tells_unresolvable: bool
+) -> Column[Status]:
     """One Status a node with all its reasons; one unresolvable shortage makes the whole status so."""
     if not found:
         return Column.filled(node_count, SUCCESS)
-    masks = [shortage.insufficient for shortage in found]
+    insufficient = np.stack([shortage.insufficient for shortage in found])
     unresolvable = np.zeros(node_count, dtype=np.bool_)
     if tells_unresolvable:
         for shortage in found:
             unresolvable |= shortage.unresolvable
-    combinations: Column[tuple[bool, ...]] = Column.filled(node_count, ())
-    for mask in (*masks, unresolvable):
-        combinations = _told_apart(combinations, mask)
-    reasons = tuple(shortage.reason for shortage in found)
-    return combinations.map(lambda combination: _status(combination, reasons))
+    codes, rows = _told_apart((*insufficient, unresolvable))
+    budget.spend(len(rows) * len(found) // _REASONS_A_STEP)
+    budget.hold(len(rows) * len(found) * _POINTER)
+    reasons = [shortage.reason for shortage in found]
+    return Column(codes, [_status(insufficient[:, row], bool(unresolvable[row]), reasons) for row in rows])
 
 
-def _told_apart(combinations: Column[tuple[bool, ...]], mask: Mask) -> Column[tuple[bool, ...]]:
-    pairs = combinations.combined(Column(mask.astype(np.int32), (False, True)))
-    return pairs.map(lambda pair: (*pair[0], pair[1]))
+def _told_apart(masks: Sequence[Mask]) -> tuple[Codes, list[int]]:
+    """int32[n]: equal for nodes that all masks hold alike; and a row of each code."""
+    codes = np.zeros(len(masks[0]), dtype=np.intp)
+    for start in range(0, len(masks), _MASKS_A_NUMBER):
+        numbers = codes
+        for mask in masks[start : start + _MASKS_A_NUMBER]:
+            numbers = 2 * numbers + mask
+        codes = distinct_numbers(numbers)[1]
+    rows = np.zeros(codes.max(initial=-1) + 1, dtype=np.intp)
+    rows[codes] = np.arange(len(codes))
+    return codes.astype(np.int32), rows.tolist()
 
 
-def _status(combination: tuple[bool, ...], reasons: tuple[str, ...]) -> Status:
-    *insufficient, unresolvable = combination
-    if not any(insufficient):
+def _status(insufficient: Mask, unresolvable: bool, reasons: Sequence[str]) -> Status:
+    lacking = tuple([reasons[index] for index in np.flatnonzero(insufficient).tolist()])
+    if not lacking:
         return SUCCESS
-    code = Code.UNSCHEDULABLE_AND_UNRESOLVABLE if unresolvable else Code.UNSCHEDULABLE
-    return Status(code, tuple(reason for reason, lacks in zip(reasons, insufficient, strict=True) if lacks))
+    return Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE if unresolvable else Code.UNSCHEDULABLE, lacking)
 
 
 def device_backed(requests: Mapping[str, int], nodes: Snapshot, *, in_first_release: bool) -> frozenset[str]:
