@@ -11,6 +11,7 @@ from typing import Final
 from kubectl_sched.record import Record
 
 _ENTRIES_A_STEP: Final = 1000
+_LOOKS_A_STEP: Final = 8
 _CALL: Final = 4
 """Steps that numpy takes for any array, however short."""
 
@@ -58,6 +59,10 @@ class CycleBudget:
     def spend_on_arrays(self, arrays: int, length: int) -> None:
         """Count that many operations on arrays of a length."""
         self.spend(arrays * (_CALL + length // _ENTRIES_A_STEP))
+
+    def spend_on_entries(self, entries: int) -> None:
+        """Count entries that are looked at one after the other, by code as short as a look into a dictionary."""
+        self.spend(entries // _LOOKS_A_STEP)
 
     def hold(self, size: int) -> None:
         """Count bytes that are about to be taken and kept; raise BudgetEnded if they are too many."""

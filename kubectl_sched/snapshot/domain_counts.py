@@ -16,6 +16,31 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot.snapshot import Snapshot
 
 
+class DomainSum:
+    """Adds up numbers by the value of one node label, without keeping what was added."""
+
+    def __init__(self, nodes: Snapshot, key: str) -> None:
+        self._key = key
+        self._nodes = nodes
+        self._column = nodes.label(key)
+        self._counts = np.zeros(len(self._column.values), dtype=np.int64)
+
+    def add(self, rows: Rows, weight: int) -> None:
+        """Add the weight once for each entry of `rows`."""
+        self._counts += weight * np.bincount(self._column.codes[rows], minlength=len(self._counts))
+
+    def add_each(self, rows: Rows, weights: Integers) -> None:
+        """Add each entry's own weight."""
+        self._counts += TopologyCounts.of(self._nodes, self._key, rows, weights).counts
+
+    def counts(self) -> TopologyCounts:
+        """Return the sums; nodes without the label do not count."""
+        counts, missing = self._counts.copy(), self._nodes.table.code_without(self._key)
+        if missing is not None:
+            counts[missing] = 0
+        return TopologyCounts(key=self._key, values=self._column.values, counts=counts)
+
+
 class TopologyCounts(CachingRecord, frozen=True, kw_only=True):
     """A count for each value of one node label: `counts[i]` belongs to `values[i]`.
 

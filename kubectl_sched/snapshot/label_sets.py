@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kubectl_sched.api.apimachinery.labels import DOES_NOT_EXIST, EXISTS, HOLDS_VALUE, LACKS_VALUE
-from kubectl_sched.snapshot.growing_column import GrowingColumn
+from kubectl_sched.snapshot.growing_column import ABSENT, GrowingColumn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
     from typing import TypeAlias
 
     from kubectl_sched.api.apimachinery.labels import Requirement, Selector
@@ -23,6 +23,12 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot.array_types import Codes, Mask
 
     Identity: TypeAlias = tuple[str, Labels]
+
+_MOST_COLUMNS = 256
+"""Columns that are kept, each of four bytes an identity; the oldest one makes room for the next."""
+
+_COMPARED = 4
+"""With more values a table of them is made."""
 
 
 class Identities:
@@ -40,6 +46,14 @@ class Identities:
             few = np.flatnonzero(self._labelled(identities, size, selector))
             chosen[few] = self._namespaces.upto(size, identities).take(few).where(in_namespace)
         return chosen
+
+    def work(self, selectors: Collection[Selector], identities: Sequence[Identity]) -> tuple[int, int]:
+        """Count the operations on arrays that the selectors take, and the entries looked at one after the other."""
+        requirements = [each for selector in selectors for each in selector.requirements]
+        new_keys = {each.key for each in requirements} - self._labels.keys()
+        namespaces = len(self._namespaces.upto(len(identities), identities).values)
+        entries = len(identities) * len(new_keys) + len(selectors) * namespaces
+        return 2 * len(requirements), entries + sum(len(each.values) for each in requirements)
 
     def _labelled(self, identities: Sequence[Identity], size: int, selector: Selector) -> Mask:
         chosen = np.ones(size, dtype=np.bool_)
@@ -63,12 +77,19 @@ class Identities:
     def _label(self, key: str) -> GrowingColumn[Identity, str | None]:
         growing = self._labels.get(key)
         if growing is None:
+            if len(self._labels) >= _MOST_COLUMNS:
+                del self._labels[next(iter(self._labels))]
             growing = self._labels[key] = GrowingColumn(lambda identity: identity[1].get(key))
         return growing
 
 
 def _is_among(codes: Codes, few: Sequence[int]) -> Mask:
-    among = np.zeros(len(codes), dtype=np.bool_)
-    for code in few:
-        among |= codes == code
-    return among
+    few = [code for code in few if code != ABSENT]
+    if len(few) <= _COMPARED:
+        among = np.zeros(len(codes), dtype=np.bool_)
+        for code in few:
+            among |= codes == code
+        return among
+    chosen = np.zeros(max(int(codes.max(initial=0)), *few) + 1, dtype=np.bool_)
+    chosen[few] = True
+    return chosen[codes]

@@ -11,7 +11,7 @@ from kubectl_sched.api.apimachinery.quantity import milli_value, value
 from kubectl_sched.snapshot.column import Column
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping
+    from collections.abc import Callable, Collection, Hashable, Mapping
 
     from kubectl_sched.api.core import ContainerImage, Node, Taint
     from kubectl_sched.api.meta import Labels
@@ -27,6 +27,9 @@ class ImageState(NamedTuple):
 
 T = TypeVar("T")
 _MOST_TOLERATIONS = 16
+_MOST_COLUMNS_UNASKED = 16
+"""With so many columns of labels, those of labels that no node has are no longer kept."""
+
 _MOST_LOOKED_FOR = 4
 """To gather all images takes about as long as to look for four."""
 
@@ -173,16 +176,25 @@ class NodeTable:
         """The value of one label on each node, None if the node lacks it."""
         column = self._label_columns.get(key)
         if column is None:
+            if len(self._label_columns) >= _MOST_COLUMNS_UNASKED and key not in self.label_keys:
+                return Column.filled(len(self), None)
             column = Column.of(node.metadata.labels.get(key) for node in self.objects)
             self._label_columns[key] = column
         return column
 
+    def unread_labels(self, keys: Collection[str]) -> int:
+        """Count the nodes whose labels have to be looked at for the columns of these labels."""
+        return len(self) * sum(key not in self._label_columns for key in keys)
+
     def code_without(self, key: str) -> int | None:
         """The code that nodes without the label have in its column, None if none lacks it."""
-        if key not in self._codes_without:
-            values = self.label(key).values
-            self._codes_without[key] = values.index(None) if None in values else None
-        return self._codes_without[key]
+        if key in self._codes_without:
+            return self._codes_without[key]
+        values = self.label(key).values
+        code = values.index(None) if None in values else None
+        if key in self._label_columns:
+            self._codes_without[key] = code
+        return code
 
     def has_label(self, key: str) -> Mask:
         """bool[n]: the nodes that carry the label, whatever its value."""

@@ -15,7 +15,7 @@ from kubectl_sched.snapshot.growing_column import GrowingColumn
 from kubectl_sched.snapshot.label_sets import Identities
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 
     from kubectl_sched.api.apimachinery.labels import Selector
     from kubectl_sched.api.meta import Labels
@@ -169,6 +169,10 @@ class PodTable:
         identity = self.identity
         chosen = self._store.identities.selected(identity.values, selector, in_namespace)
         return chosen[identity.codes]
+
+    def selection_work(self, selectors: Collection[Selector]) -> tuple[int, int]:
+        """Count what `selected` does for these selectors: operations on arrays, and entries looked at one by one."""
+        return self._store.identities.work(selectors, self.identity.values)
 
     @cached_property
     def terminating(self) -> Mask:

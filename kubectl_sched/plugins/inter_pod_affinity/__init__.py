@@ -24,7 +24,7 @@ from kubectl_sched.framework.interface import (
     ScorePlugin,
 )
 from kubectl_sched.framework.status import SKIP, SUCCESS, NodeToStatus, Status, unresolvable
-from kubectl_sched.plugins.inter_pod_affinity import filtering, scoring
+from kubectl_sched.plugins.inter_pod_affinity import filtering, scoring, term_work
 from kubectl_sched.plugins.inter_pod_affinity.terms import namespace_labels, terms_of
 from kubectl_sched.snapshot import Column
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
     from kubectl_sched.api.pod import Pod
+    from kubectl_sched.framework.cycle_budget import CycleBudget
     from kubectl_sched.framework.cycle_state import CycleState
     from kubectl_sched.framework.handle import Handle
     from kubectl_sched.plugins.inter_pod_affinity.terms import AffinityTerm
@@ -59,12 +60,14 @@ class InterPodAffinity(
         """Count matching pods by domain; skip where neither the pod nor an existing one has anything against it."""
         if self._grows_in_place(pod):
             return PreFilterResult(status=SKIP)
-        nodes = nodes.whole
+        nodes, budget = nodes.whole, state.budget
+        term_work.spend_on_parsing(budget, pod)
         terms = terms_of(pod)
         if terms is not None and terms.error is not None:
             return PreFilterResult(status=unresolvable(f"parsing pod: {terms.error}"))
-        affinity = self._merged(terms.required_affinity if terms else (), nodes)
-        anti_affinity = self._merged(terms.required_anti_affinity if terms else (), nodes)
+        affinity = self._merged(terms.required_affinity if terms else (), nodes, budget)
+        anti_affinity = self._merged(terms.required_anti_affinity if terms else (), nodes, budget)
+        term_work.spend_on_terms(budget, (*affinity, *anti_affinity), nodes)
         labels = namespace_labels(pod.metadata.namespace, nodes.objects)
         counted = filtering.affinity_now(
             pod,
@@ -89,12 +92,16 @@ class InterPodAffinity(
             return ()
         return (Evidence(text=f"its affinity cannot be read: {terms.error}", facts={"error": terms.error}),)
 
-    def _merged(self, terms: tuple[AffinityTerm, ...], nodes: Snapshot) -> tuple[AffinityTerm, ...]:
+    def _merged(
+        self, terms: tuple[AffinityTerm, ...], nodes: Snapshot, budget: CycleBudget
+    ) -> tuple[AffinityTerm, ...]:
+        term_work.spend_on_namespaces(budget, terms, nodes)
         return tuple(term.merged(nodes.objects, selector_stays=self._selector_stays) for term in terms)
 
     def add_pod(self, state: CycleState, pod: Pod, added: Pod, row: int, nodes: Snapshot) -> None:
         """One more pod in the domains of its node."""
         before = state.read(filtering.STATE)
+        state.budget.spend(_terms_between(before, added))
         state.write(filtering.STATE, filtering.with_pod(before, pod, added, nodes, row, 1))
 
     def concerns(self, state: CycleState, pod: Pod, other: Pod) -> bool:
@@ -106,6 +113,7 @@ class InterPodAffinity(
     def remove_pod(self, state: CycleState, pod: Pod, removed: Pod, row: int, nodes: Snapshot) -> None:
         """One pod less in the domains of its node."""
         before = state.read(filtering.STATE)
+        state.budget.spend(_terms_between(before, removed))
         state.write(filtering.STATE, filtering.with_pod(before, pod, removed, nodes, row, -1))
 
     def verdict_key(self, state: CycleState, pod: Pod, nodes: Snapshot) -> Hashable:
@@ -122,7 +130,13 @@ class InterPodAffinity(
         """Reject nodes away from pods it must be near to, and near to pods that one of the two must be away from."""
         if self._grows_in_place(pod):
             return Column.filled(len(nodes), SUCCESS)
-        return filtering.verdicts(state.read(filtering.STATE), pod, nodes)
+        counted = state.read(filtering.STATE)
+        if counted.host_scoped is not None:
+            own = (*counted.host_scoped.affinity, *counted.host_scoped.anti_affinity)
+            term_work.spend_on_terms(state.budget, own, nodes)
+        keys = len(counted.affinity) + len(counted.anti_affinity) + len(counted.required_affinity)
+        state.budget.spend_on_arrays(keys, len(nodes))
+        return filtering.verdicts(counted, pod, nodes)
 
     def explain_filter(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
         """Every rule that the node breaks, with the pods by name."""
@@ -141,6 +155,7 @@ class InterPodAffinity(
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Status:
         """Weigh pods by domain; skip where nobody prefers anything."""
+        term_work.spend_on_parsing(state.budget, pod)
         terms = terms_of(pod)
         near = pod.spec.affinity.pod_affinity if pod.spec.affinity else None
         away = pod.spec.affinity.pod_anti_affinity if pod.spec.affinity else None
@@ -149,9 +164,10 @@ class InterPodAffinity(
             return SKIP
         if terms is not None and terms.error is not None:
             raise PluginError(f"failed to parse pod: {terms.error}")
-        nodes = nodes.whole
-        own = self._merged(terms.preferred_affinity if terms else (), nodes)
-        away_from = self._merged(terms.preferred_anti_affinity if terms else (), nodes)
+        nodes, budget = nodes.whole, state.budget
+        own = self._merged(terms.preferred_affinity if terms else (), nodes, budget)
+        away_from = self._merged(terms.preferred_anti_affinity if terms else (), nodes, budget)
+        term_work.spend_on_terms(budget, (*own, *away_from), nodes)
         preferences = scoring.Preferences(
             terms=(*own, *(replace(term, weight=-term.weight) for term in away_from)),
             namespace_labels=namespace_labels(pod.metadata.namespace, nodes.objects),
@@ -195,7 +211,9 @@ class InterPodAffinity(
 
     def score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Integers:
         """The points of each node's domains."""
-        return scoring.scores(state.read(scoring.STATE), nodes, rows)
+        weighed = state.read(scoring.STATE)
+        state.budget.spend_on_arrays(3 * len(weighed.topology_score), len(rows))
+        return scoring.scores(weighed, nodes, rows)
 
     def normalize_score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows, scores: Integers) -> Integers:
         """The fewest points become 0, the most 100."""
@@ -212,3 +230,8 @@ class InterPodAffinity(
 
         weighed = state.get(scoring.STATE)
         return () if weighed is None else evidence.points(weighed, pod, nodes, row)
+
+
+def _terms_between(state: filtering.PreFilterState, other: Pod) -> int:
+    """Count the terms that are asked about the two pods."""
+    return len(state.required_affinity) + len(state.required_anti_affinity) + term_work.listed_terms(other)

@@ -5,6 +5,7 @@ Answers to pkg/scheduler/framework/plugins/interpodaffinity/filtering.go.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -17,7 +18,7 @@ from kubectl_sched.plugins.inter_pod_affinity.term_index import TermKind, terms_
 from kubectl_sched.plugins.inter_pod_affinity.terms import existing_terms, matches_all, terms_of
 from kubectl_sched.record import Record
 from kubectl_sched.snapshot import Column
-from kubectl_sched.snapshot.domain_counts import TopologyCounts
+from kubectl_sched.snapshot.domain_counts import DomainSum, TopologyCounts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -160,20 +161,21 @@ def _affinity(nodes: Snapshot, terms: tuple[AffinityTerm, ...]) -> Counts:
     if not terms:
         return {}
     rows = nodes.existing_pods.rows[meeting_all(nodes.existing_pods, terms)]
-    keys = [term.topology_key for term in terms]
-    return _without_empty(
-        TopologyCounts.of(nodes, key, np.repeat(rows, keys.count(key))) for key in dict.fromkeys(keys)
-    )
+    by_key: dict[str, DomainSum] = {}
+    for key, times in Counter(term.topology_key for term in terms).items():
+        by_key[key] = DomainSum(nodes, key)
+        by_key[key].add(rows, times)
+    return _without_empty(each.counts() for each in by_key.values())
 
 
 def _anti_affinity(nodes: Snapshot, terms: tuple[AffinityTerm, ...]) -> Counts:
-    by_key: dict[str, list[Mask]] = {}
+    by_key: dict[str, DomainSum] = {}
     for term in terms:
-        by_key.setdefault(term.topology_key, []).append(meeting(nodes.existing_pods, term))
-    rows = nodes.existing_pods.rows
-    return _without_empty(
-        TopologyCounts.of(nodes, key, np.concatenate([rows[mask] for mask in masks])) for key, masks in by_key.items()
-    )
+        key = term.topology_key
+        if key not in by_key:
+            by_key[key] = DomainSum(nodes, key)
+        by_key[key].add(nodes.existing_pods.rows[meeting(nodes.existing_pods, term)], 1)
+    return _without_empty(each.counts() for each in by_key.values())
 
 
 def _existing_anti_affinity(pod: Pod, nodes: Snapshot, state: PreFilterState, listed_in: Snapshot | None) -> Counts:
@@ -277,16 +279,17 @@ def admitted_by_affinity(state: PreFilterState, nodes: Snapshot) -> Mask:
     admitted = np.ones(len(nodes), dtype=np.bool_)
     if not state.required_affinity:
         return admitted
-    for term in state.required_affinity:
-        admitted &= nodes.table.has_label(term.topology_key)
+    keys = dict.fromkeys(term.topology_key for term in state.required_affinity)
+    for key in keys:
+        admitted &= nodes.table.has_label(key)
     host_scoped = state.host_scoped
     if host_scoped and host_scoped.affinity:
         near = _on_own_node(nodes, meeting_all(nodes.existing_pods, host_scoped.affinity))
         is_first = host_scoped.matching_pods <= 0
     else:
         near = np.ones(len(nodes), dtype=np.bool_)
-        for term in state.required_affinity:
-            near &= _found(state.affinity, term.topology_key, nodes)
+        for key in keys:
+            near &= _found(state.affinity, key, nodes)
         is_first = _is_first(state)
     return admitted if is_first and state.matches_itself else admitted & near
 

@@ -5,6 +5,7 @@ Answers to pkg/scheduler/framework/plugins/interpodaffinity/scoring.go.
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -16,10 +17,10 @@ from kubectl_sched.plugins.inter_pod_affinity.term_index import TermKind, terms_
 from kubectl_sched.plugins.inter_pod_affinity.terms import existing_terms, terms_of
 from kubectl_sched.record import Record
 from kubectl_sched.snapshot.column import NodeNumbers
-from kubectl_sched.snapshot.domain_counts import TopologyCounts
+from kubectl_sched.snapshot.domain_counts import DomainSum, TopologyCounts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from kubectl_sched.api.meta import Labels
     from kubectl_sched.api.pod import Pod
@@ -67,27 +68,24 @@ STATE: Final[StateKey[PreScoreState]] = StateKey(name="PreScoreInterPodAffinity"
 
 def pre_score_state(pod: Pod, nodes: Snapshot, preferences: Preferences) -> PreScoreState | None:
     """Weigh all existing pods; None where not one of them gives or takes a point."""
-    touched: dict[str, list[tuple[Rows, Integers]]] = {}
-    for key, rows, weights in (*_by_own_terms(nodes, preferences), *_by_existing(pod, nodes, preferences)):
-        labelled = nodes.table.has_label(key)[rows]
-        if labelled.any():
-            touched.setdefault(key, []).append((rows, weights))
-    if not touched:
-        return None
-    return PreScoreState(
-        preferences=preferences, topology_score={key: _summed(nodes, key, parts) for key, parts in touched.items()}
-    )
-
-
-def _summed(nodes: Snapshot, key: str, parts: Sequence[tuple[Rows, Integers]]) -> TopologyCounts:
-    rows = np.concatenate([rows for rows, _ in parts])
-    return TopologyCounts.of(nodes, key, rows, np.concatenate([weights for _, weights in parts]))
-
-
-def _by_own_terms(nodes: Snapshot, preferences: Preferences) -> Iterator[tuple[str, Rows, Integers]]:
+    touched: dict[str, DomainSum] = {}
     for term in preferences.terms:
         rows = nodes.existing_pods.rows[meeting(nodes.existing_pods, term)]
-        yield term.topology_key, rows, np.full(len(rows), term.weight, dtype=np.int64)
+        if nodes.table.has_label(term.topology_key)[rows].any():
+            _sum_of(touched, nodes, term.topology_key).add(rows, term.weight)
+    for key, rows, weights in _by_existing(pod, nodes, preferences):
+        if nodes.table.has_label(key)[rows].any():
+            _sum_of(touched, nodes, key).add_each(rows, weights)
+    if not touched:
+        return None
+    topology_score = {key: each.counts() for key, each in touched.items()}
+    return PreScoreState(preferences=preferences, topology_score=topology_score)
+
+
+def _sum_of(touched: dict[str, DomainSum], nodes: Snapshot, key: str) -> DomainSum:
+    if key not in touched:
+        touched[key] = DomainSum(nodes, key)
+    return touched[key]
 
 
 def _by_existing(pod: Pod, nodes: Snapshot, preferences: Preferences) -> Iterator[tuple[str, Rows, Integers]]:
@@ -170,8 +168,8 @@ def _between(pod: Pod, other: Pod, preferences: Preferences) -> Iterator[tuple[s
 
 def scores(state: PreScoreState, nodes: Snapshot, rows: Rows) -> Integers:
     """int64[len(rows)]: the sum of the points of all of a node's domains."""
-    of_keys = [points.on(nodes, rows) for points in state.topology_score.values()]
-    return sum(of_keys[1:], of_keys[0])
+    of_keys = (points.on(nodes, rows) for points in state.topology_score.values())
+    return reduce(np.add, of_keys)
 
 
 def score_signature(state: PreScoreState, nodes: Snapshot) -> list[NodeNumbers]:

@@ -1,0 +1,61 @@
+"""Counts the work that an incoming pod's affinity terms take, before it is done."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kubectl_sched.api.core import Namespace
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from kubectl_sched.api.affinity import PodAffinity
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.framework.cycle_budget import CycleBudget
+    from kubectl_sched.plugins.inter_pod_affinity.terms import AffinityTerm
+    from kubectl_sched.snapshot import Snapshot
+
+_STEPS_TO_PARSE: Final = 20
+_STEPS_A_TERM: Final = 20
+_PASSES: Final = 4
+"""Operations on arrays of existing pods for each term."""
+
+_BYTES_A_NODE: Final = 16
+"""Of the columns and counts of one topology key."""
+
+
+def listed_terms(pod: Pod) -> int:
+    """Return how many terms the pod lists, of all four kinds."""
+    affinity = pod.spec.affinity
+    if affinity is None:
+        return 0
+    return _listed(affinity.pod_affinity) + _listed(affinity.pod_anti_affinity)
+
+
+def _listed(affinity: PodAffinity | None) -> int:
+    return len(affinity.required) + len(affinity.preferred) if affinity is not None else 0
+
+
+def spend_on_parsing(budget: CycleBudget, pod: Pod) -> None:
+    """Count what it takes to parse all terms of the pod."""
+    budget.spend(_STEPS_TO_PARSE * listed_terms(pod))
+
+
+def spend_on_namespaces(budget: CycleBudget, terms: Collection[AffinityTerm], nodes: Snapshot) -> None:
+    """Count what it takes to find the namespaces that the terms select."""
+    selecting = sum(not term.namespace_selector.is_empty and not term.namespace_selector.nothing for term in terms)
+    budget.spend(selecting * len(nodes.objects.all(Namespace)))
+
+
+def spend_on_terms(budget: CycleBudget, terms: Collection[AffinityTerm], nodes: Snapshot) -> None:
+    """Count what it takes to find the existing pods that each term means, and to count them by domain."""
+    if not terms:
+        return
+    existing = nodes.existing_pods
+    arrays, entries = existing.selection_work([term.selector for term in terms])
+    keys = {term.topology_key for term in terms}
+    budget.spend(_STEPS_A_TERM * len(terms))
+    budget.spend_on_arrays(arrays, len(existing.identity.values))
+    budget.spend_on_arrays(_PASSES * len(terms), len(existing))
+    budget.spend_on_entries(entries + nodes.table.unread_labels(keys))
+    budget.hold(_BYTES_A_NODE * len(keys) * len(nodes))
