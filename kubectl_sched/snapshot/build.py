@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from kubectl_sched.api.meta import KubernetesObject
 
 
+_MOST_NAMES_KEPT = 64
+"""Resources of a pod whose sums are kept for equal pods."""
+
+
 def build(objects: Iterable[KubernetesObject], options: PodResourcesOptions) -> tuple[Snapshot, tuple[str, ...]]:
     """A snapshot of these objects, and a sentence for each one that had to be left out.
 
@@ -126,7 +130,11 @@ def _once_per_key(options: PodResourcesOptions) -> Callable[[Pod], PodResource]:
         resource = known.get(key)
         if resource is None:
             requested, non_zero = pod_resource(pod, options)
-            resource = known[key] = PodResource(requested=requested, non_zero=non_zero)
+            # A name with 0 would cost an array of all nodes, and any pod may list as many as it likes.
+            counted = {name: amount for name, amount in requested.items() if amount}
+            resource = PodResource(requested=counted, non_zero=non_zero)
+            if len(requested) <= _MOST_NAMES_KEPT:
+                known[key] = resource
         latest = pod, resource
         return resource
 

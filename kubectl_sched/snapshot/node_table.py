@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from kubectl_sched.api.apimachinery.int64 import parse_int64
 from kubectl_sched.api.apimachinery.quantity import milli_value, value
 from kubectl_sched.snapshot.column import Column
 
@@ -45,6 +46,7 @@ class NodeTable:
         self.objects = objects
         self._label_columns: dict[str, Column[str | None]] = {}
         self._codes_without: dict[str, int | None] = {}
+        self._label_numbers: dict[str, tuple[Integers, Mask]] = {}
         self._ordered_rows: dict[str, tuple[Rows, Rows]] = {}
         self._by_tolerations: dict[Hashable, Any] = {}
         self._found_images: dict[str, ImageState | None] = {}
@@ -181,6 +183,22 @@ class NodeTable:
             column = Column.of(node.metadata.labels.get(key) for node in self.objects)
             self._label_columns[key] = column
         return column
+
+    def label_numbers(self, key: str) -> tuple[Integers, Mask]:
+        """For each distinct value of a label its number, and whether it is one: what Gt and Lt compare."""
+        found = self._label_numbers.get(key)
+        if found is None:
+            parsed = [None if each is None else parse_int64(each) for each in self.label(key).values]
+            numbers = np.array([each or 0 for each in parsed], dtype=np.int64)
+            found = numbers, np.array([each is not None for each in parsed], dtype=np.bool_)
+            if key in self._label_columns:
+                self._label_numbers[key] = found
+        return found
+
+    def most_label_values(self, key: str) -> int:
+        """Return how many values of the label there are at most, as far as that is known without looking at nodes."""
+        column = self._label_columns.get(key)
+        return len(self) if column is None else len(column.values)
 
     def unread_labels(self, keys: Collection[str]) -> int:
         """Count the nodes whose labels have to be looked at for the columns of these labels."""

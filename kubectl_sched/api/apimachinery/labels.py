@@ -42,7 +42,7 @@ HOLDS_VALUE: Final = frozenset({IN, EQUALS, DOUBLE_EQUALS})
 LACKS_VALUE: Final = frozenset({NOT_IN, NOT_EQUALS})
 _EXACT: Final = frozenset({EQUALS, DOUBLE_EQUALS, NOT_EQUALS})
 _PRESENCE: Final = frozenset({EXISTS, DOES_NOT_EXIST})
-_COMPARISON: Final = frozenset({GREATER_THAN, LESS_THAN})
+COMPARISON: Final = frozenset({GREATER_THAN, LESS_THAN})
 _SUPPORTED: Final = (
     IN, NOT_IN, EQUALS, DOUBLE_EQUALS, NOT_EQUALS, GREATER_THAN, LESS_THAN, EXISTS, DOES_NOT_EXIST,
 )  # fmt: skip
@@ -66,10 +66,14 @@ class Requirement(msgspec.Struct, frozen=True):
     operator: str
     values: tuple[str, ...] = ()
     _lookup: frozenset[str] | tuple[str, ...] = ()
+    bound: int | None = None
+    """The number that Gt and Lt compare with; None for other operators, and where the value is no number."""
 
     def __post_init__(self) -> None:
         many = len(self.values) > _SCANNED_AT_MOST
         msgspec.structs.force_setattr(self, "_lookup", frozenset(self.values) if many else self.values)
+        if self.operator in COMPARISON and len(self.values) == 1:
+            msgspec.structs.force_setattr(self, "bound", parse_int64(self.values[0]))
 
     def matches(self, labels: Mapping[str, str]) -> bool:
         """Report whether labels meet the condition (Requirement.Matches)."""
@@ -83,11 +87,10 @@ class Requirement(msgspec.Struct, frozen=True):
         return value is not None and self._compares(value)
 
     def _compares(self, value: str) -> bool:
-        number = parse_int64(value)
-        bound = parse_int64(self.values[0]) if len(self.values) == 1 else None
-        if number is None or bound is None:
+        number = parse_int64(value) if self.bound is not None else None
+        if number is None or self.bound is None:
             return False
-        return number > bound if self.operator == GREATER_THAN else number < bound
+        return number > self.bound if self.operator == GREATER_THAN else number < self.bound
 
     def __str__(self) -> str:
         if self.operator in _PRESENCE:
@@ -152,7 +155,7 @@ def requirement_errors(key: str, operator: str, values: tuple[str, ...], path: s
     at = child(path, "values")
     errors += _value_count_errors(operator, values, path)
     for index, value in enumerate(values):
-        if operator in _COMPARISON and parse_int64(value) is None:
+        if operator in COMPARISON and parse_int64(value) is None:
             errors.append(invalid(f"{at}[{index}]", value, "for 'Gt', 'Lt' operators, the value must be an integer"))
     for index, value in enumerate(values):
         if wrong := label_value_errors(value):
@@ -208,7 +211,7 @@ def _value_count_errors(operator: str, values: tuple[str, ...], path: str) -> li
         detail = "exact-match compatibility requires one single value"
     elif operator in _PRESENCE and values:
         detail = "values set must be empty for exists and does not exist"
-    elif operator in _COMPARISON and len(values) != 1:
+    elif operator in COMPARISON and len(values) != 1:
         detail = "for 'Gt', 'Lt' operators, exactly one value is required"
     else:
         return []

@@ -27,10 +27,11 @@ from kubectl_sched.api.apimachinery.labels import (
     selector_from_set,
 )
 from kubectl_sched.api.apimachinery.validation import aggregate, invalid, not_supported
+from kubectl_sched.api.component_helpers.parsed_pods import ParsedPods
 from kubectl_sched.api.meta import with_spec
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from kubectl_sched.api import affinity
     from kubectl_sched.api import pod as api
@@ -107,10 +108,18 @@ class RequiredNodeAffinity(msgspec.Struct, frozen=True):
     def of(cls, pod: api.Pod) -> RequiredNodeAffinity:
         """Return the node affinity and node selector that a pod requires (GetRequiredNodeAffinity)."""
         node_affinity = pod.spec.affinity.node_affinity if pod.spec.affinity else None
-        required = node_affinity.required if node_affinity else None
-        return cls(
-            selector_from_set(pod.spec.node_selector) if pod.spec.node_selector else None,
-            parse_node_selector(required) if required is not None else None,
+        required, labels = node_affinity.required if node_affinity else None, pod.spec.node_selector
+        if required is None and not labels:
+            return _ANY_NODE
+        size = len(labels or ()) + (0 if required is None else terms_listed(required.node_selector_terms))
+        return _REQUIRED.of(
+            pod,
+            (required, labels),
+            size,
+            lambda: cls(
+                selector_from_set(labels) if labels else None,
+                parse_node_selector(required) if required is not None else None,
+            ),
         )
 
     @property
@@ -125,9 +134,26 @@ class RequiredNodeAffinity(msgspec.Struct, frozen=True):
         return self.node_selector is None or self.node_selector.matches(labels, name)
 
 
-@lru_cache(maxsize=1 << 14)
+_ANY_NODE: Final = RequiredNodeAffinity()
+_REQUIRED: Final[ParsedPods[RequiredNodeAffinity]] = ParsedPods()
+_PREFERRED: Final[ParsedPods[PreferredSchedulingTerms]] = ParsedPods()
+
+_FEW: Final = 16
+"""Terms and values of a selector that is kept for everybody who asks about an equal one."""
+
+
+def terms_listed(terms: Iterable[affinity.NodeSelectorTerm]) -> int:
+    """Count the conditions and their values."""
+    return sum(1 + len(each.values) for term in terms for each in (*term.match_expressions, *term.match_fields))
+
+
 def parse_node_selector(selector: affinity.NodeSelector) -> NodeSelector:
     """Parse lazily (NewLazyErrorNodeSelector): errors stay in the terms."""
+    few = terms_listed(selector.node_selector_terms) <= _FEW
+    return _parse_few(selector) if few else _parse_node_selector(selector)
+
+
+def _parse_node_selector(selector: affinity.NodeSelector) -> NodeSelector:
     return NodeSelector(
         tuple(
             _parse_term(term, f"nodeSelectorTerms[{index}]")
@@ -135,6 +161,19 @@ def parse_node_selector(selector: affinity.NodeSelector) -> NodeSelector:
             if not _is_empty(term)
         )
     )
+
+
+_parse_few = lru_cache(maxsize=1 << 14)(_parse_node_selector)
+
+
+def preferred_terms(pod: api.Pod) -> PreferredSchedulingTerms | None:
+    """Return the node affinity that a pod prefers, None if it prefers none; raise InvalidSelector with all errors."""
+    node_affinity = pod.spec.affinity.node_affinity if pod.spec.affinity else None
+    if node_affinity is None or node_affinity.preferred is None:
+        return None
+    preferred = node_affinity.preferred
+    size = terms_listed(term.preference for term in preferred)
+    return _PREFERRED.of(pod, (preferred,), size, lambda: parse_preferred_terms(preferred))
 
 
 def strict_node_selector(selector: affinity.NodeSelector) -> NodeSelector:
@@ -145,7 +184,6 @@ def strict_node_selector(selector: affinity.NodeSelector) -> NodeSelector:
     return parsed
 
 
-@lru_cache(maxsize=1 << 14)
 def parse_preferred_terms(preferred: tuple[affinity.PreferredSchedulingTerm, ...]) -> PreferredSchedulingTerms:
     """Parse or raise InvalidSelector with all errors (NewPreferredSchedulingTerms)."""
     terms = tuple(

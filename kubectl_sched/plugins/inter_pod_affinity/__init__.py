@@ -25,7 +25,7 @@ from kubectl_sched.framework.interface import (
 )
 from kubectl_sched.framework.status import SKIP, SUCCESS, NodeToStatus, Status, unresolvable
 from kubectl_sched.plugins.inter_pod_affinity import filtering, scoring, term_work
-from kubectl_sched.plugins.inter_pod_affinity.terms import namespace_labels, terms_of
+from kubectl_sched.plugins.inter_pod_affinity.terms import listed_terms, namespace_labels, terms_of
 from kubectl_sched.snapshot import Column
 
 if TYPE_CHECKING:
@@ -234,4 +234,4 @@ class InterPodAffinity(
 
 def _terms_between(state: filtering.PreFilterState, other: Pod) -> int:
     """Count the terms that are asked about the two pods."""
-    return len(state.required_affinity) + len(state.required_anti_affinity) + term_work.listed_terms(other)
+    return len(state.required_affinity) + len(state.required_anti_affinity) + listed_terms(other)

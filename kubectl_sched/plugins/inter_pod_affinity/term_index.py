@@ -13,7 +13,7 @@ from kubectl_sched.api.apimachinery.labels import HOLDS_VALUE
 from kubectl_sched.plugins.inter_pod_affinity.terms import existing_terms
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
     from typing import TypeAlias
 
     from kubectl_sched.api.meta import Labels
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot import PodTable
 
     Label: TypeAlias = tuple[str, str]
+
+
+_MOST_PLACES = 64
+"""Pairs of a namespace and a label that one term is filed under."""
 
 
 class TermKind(Enum):
@@ -63,9 +67,9 @@ class TermIndex:
         for term in terms:
             if term.selector.nothing:
                 continue
-            namespaces = term.namespaces if term.namespace_selector.nothing else (None,)
+            namespaces, labels = _places(term)
             for namespace in namespaces:
-                for label in _required_labels(term):
+                for label in labels:
                     self._filed.setdefault((namespace, label), []).append(FiledTerm(code, kind, term))
 
     def matching(self, pod: Pod, namespace_labels: Labels) -> Iterator[FiledTerm]:
@@ -76,6 +80,15 @@ class TermIndex:
                 for filed in self._filed.get((namespace, label), ()):
                     if filed.term.matches(pod, namespace_labels):
                         yield filed
+
+
+def _places(term: AffinityTerm) -> tuple[Collection[str | None], list[Label | None]]:
+    """The namespaces and the labels that the term is filed under; of many of both, only the fewer are used."""
+    namespaces: Collection[str | None] = term.namespaces if term.namespace_selector.nothing else (None,)
+    labels = _required_labels(term)
+    if len(namespaces) * len(labels) <= _MOST_PLACES:
+        return namespaces, labels
+    return (namespaces, [None]) if len(namespaces) < len(labels) else ((None,), labels)
 
 
 def _required_labels(term: AffinityTerm) -> list[Label | None]:

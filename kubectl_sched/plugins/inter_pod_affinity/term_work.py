@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_sched.api.core import Namespace
+from kubectl_sched.plugins.inter_pod_affinity.terms import listed_terms
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from kubectl_sched.api.affinity import PodAffinity
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.framework.cycle_budget import CycleBudget
     from kubectl_sched.plugins.inter_pod_affinity.terms import AffinityTerm
@@ -22,18 +22,6 @@ _PASSES: Final = 4
 
 _BYTES_A_NODE: Final = 16
 """Of the columns and counts of one topology key."""
-
-
-def listed_terms(pod: Pod) -> int:
-    """Return how many terms the pod lists, of all four kinds."""
-    affinity = pod.spec.affinity
-    if affinity is None:
-        return 0
-    return _listed(affinity.pod_affinity) + _listed(affinity.pod_anti_affinity)
-
-
-def _listed(affinity: PodAffinity | None) -> int:
-    return len(affinity.required) + len(affinity.preferred) if affinity is not None else 0
 
 
 def spend_on_parsing(budget: CycleBudget, pod: Pod) -> None:

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 from msgspec.structs import replace
 
-from kubectl_sched.api.affinity import Affinity
 from kubectl_sched.api.apimachinery.labels import NOTHING, InvalidSelector, Selector, selector_of
 from kubectl_sched.api.apimachinery.validation import aggregate
+from kubectl_sched.api.component_helpers.parsed_pods import ParsedPods
 from kubectl_sched.api.core import Namespace
 from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
 
-    from kubectl_sched.api.affinity import PodAffinity, PodAffinityTerm
+    from kubectl_sched.api.affinity import Affinity, PodAffinity, PodAffinityTerm
     from kubectl_sched.api.meta import Labels
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.snapshot import Column, PodTable
@@ -140,23 +140,22 @@ def terms_of(pod: Pod) -> PodTerms | None:
     affinity = pod.spec.affinity
     if affinity is None or (affinity.pod_affinity is None and affinity.pod_anti_affinity is None):
         return None
-    return _TERMS.of(pod.metadata.namespace, affinity)
+    namespace = pod.metadata.namespace
+    size = _listed(affinity.pod_affinity) + _listed(affinity.pod_anti_affinity)
+    return _TERMS.of(pod, (affinity, namespace), size, lambda: PodTerms(namespace, affinity))
 
 
-class _TermsOnce:
-    """Replicas come one after the other and hold the very same affinity, so the terms of the latest are kept."""
-
-    def __init__(self) -> None:
-        self._latest = PodTerms("", Affinity())
-
-    def of(self, namespace: str, affinity: Affinity) -> PodTerms:
-        latest = self._latest
-        if latest.affinity is not affinity or latest.namespace != namespace:
-            latest = self._latest = PodTerms(namespace, affinity)
-        return latest
+def listed_terms(pod: Pod) -> int:
+    """Return how many terms the pod lists, of all four kinds."""
+    affinity = pod.spec.affinity
+    return 0 if affinity is None else _listed(affinity.pod_affinity) + _listed(affinity.pod_anti_affinity)
 
 
-_TERMS = _TermsOnce()
+def _listed(affinity: PodAffinity | None) -> int:
+    return 0 if affinity is None else len(affinity.required) + len(affinity.preferred)
+
+
+_TERMS: Final[ParsedPods[PodTerms]] = ParsedPods()
 
 
 def existing_terms(existing: PodTable) -> Column[PodTerms | None]:

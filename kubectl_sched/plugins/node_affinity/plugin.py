@@ -12,7 +12,9 @@ from kubectl_sched.api.component_helpers.node_affinity import (
     PreferredSchedulingTerms,
     RequiredNodeAffinity,
     parse_preferred_terms,
+    preferred_terms,
     strict_node_selector,
+    terms_listed,
 )
 from kubectl_sched.framework.cycle_state import PluginError, StateKey
 from kubectl_sched.framework.deferred_resizes import grows_in_place
@@ -27,12 +29,19 @@ from kubectl_sched.framework.interface import (
 from kubectl_sched.framework.score_helpers import default_normalize_score
 from kubectl_sched.framework.status import SKIP, SUCCESS, Status, unresolvable
 from kubectl_sched.snapshot import Column
-from kubectl_sched.snapshot.node_selection import nodes_of_term, nodes_required, nodes_selected
+from kubectl_sched.snapshot.node_selection import (
+    nodes_of_term,
+    nodes_required,
+    nodes_selected,
+    selection_work,
+    terms_work,
+)
 
 if TYPE_CHECKING:
     from kubectl_sched.api import affinity
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.config.types import NodeAffinityArgs
+    from kubectl_sched.framework.cycle_budget import CycleBudget
     from kubectl_sched.framework.cycle_state import CycleState
     from kubectl_sched.framework.evidence import Evidence
     from kubectl_sched.framework.handle import Handle
@@ -43,6 +52,8 @@ if TYPE_CHECKING:
 _NOT_ENFORCED = unresolvable("node(s) didn't match scheduler-enforced node affinity")
 _NOT_MATCHED = unresolvable("node(s) didn't match Pod's node affinity/selector")
 _CONFLICT = unresolvable("pod affinity terms conflict")
+
+_STEPS_TO_PARSE = 10
 
 PRE_FILTER_STATE: StateKey[RequiredNodeAffinity] = StateKey(name="PreFilterNodeAffinity")
 PRE_SCORE_STATE: StateKey[PreferredSchedulingTerms] = StateKey(name="PreScoreNodeAffinity")
@@ -69,6 +80,8 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
         required = _required(pod)
         if required is None and self.added_required is None and pod.spec.node_selector is None:
             return PreFilterResult(status=SKIP)
+        listed = 0 if required is None else terms_listed(required.node_selector_terms)
+        state.budget.spend(_STEPS_TO_PARSE * (listed + len(pod.spec.node_selector or ())))
         state.write(PRE_FILTER_STATE, RequiredNodeAffinity.of(pod))
         names = None if required is None else named_nodes(required)
         if names is not None and not names:
@@ -88,6 +101,7 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
             return Column.filled(len(nodes), SUCCESS)
         # Without PreFilter, upstream parses the pod's affinity here.
         required = state.get(PRE_FILTER_STATE) or RequiredNodeAffinity.of(pod)
+        _spend(state.budget, *selection_work(nodes.table, required), nodes)
         codes = np.where(nodes_required(nodes.table, required), 0, 2).astype(np.int32)
         if self.added_required is not None:
             codes[~nodes_selected(nodes.table, self.added_required)] = 1
@@ -112,6 +126,7 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Status:
         """Skip pods without preferences; here a term that cannot be parsed fails the cycle."""
+        state.budget.spend(_STEPS_TO_PARSE * _preferred_listed(pod))
         preferred = _preferred(pod)
         if preferred is None and self._added_preferred is None:
             return SKIP
@@ -121,6 +136,7 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
     def score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Integers:
         """The weights of the preferred terms that select each node, added up."""
         own = state.get(PRE_SCORE_STATE) or _preferred(pod)
+        _spend(state.budget, *terms_work(nodes.table, [term for _, term in own.terms] if own else ()), nodes)
         scores = np.zeros(len(nodes), dtype=np.int64)
         for terms in (self._added_preferred, own):
             for weight, term in terms.terms if terms else ():
@@ -169,11 +185,19 @@ def _required(pod: Pod) -> affinity.NodeSelector | None:
     return node_affinity.required if node_affinity else None
 
 
-def _preferred(pod: Pod) -> PreferredSchedulingTerms | None:
+def _preferred_listed(pod: Pod) -> int:
     node_affinity = pod.spec.affinity.node_affinity if pod.spec.affinity else None
-    if node_affinity is None or node_affinity.preferred is None:
-        return None
+    preferred = node_affinity.preferred if node_affinity else None
+    return terms_listed(term.preference for term in preferred or ())
+
+
+def _spend(budget: CycleBudget, arrays: int, entries: int, nodes: Snapshot) -> None:
+    budget.spend_on_arrays(arrays, len(nodes))
+    budget.spend_on_entries(entries)
+
+
+def _preferred(pod: Pod) -> PreferredSchedulingTerms | None:
     try:
-        return parse_preferred_terms(node_affinity.preferred)
+        return preferred_terms(pod)
     except InvalidSelector as failure:
         raise PluginError(failure.reason) from failure
