@@ -34,6 +34,10 @@ SERVICE: Final = CycleLimits(steps=2_000_000, memory=256 << 20)
 """For one pod of a scheduler that serves others, too: about two seconds."""
 
 
+UNLIMITED: Final = CycleLimits(steps=1 << 62, memory=1 << 62)
+"""For what follows a cycle that did not end, where each of many equal pods takes a part of that cycle's work."""
+
+
 class BudgetEnded(Exception):  # noqa: N818 - what happens, not a mistake
     """The work that comes next is more than the cycle may still take."""
 

@@ -41,9 +41,9 @@ class CycleState:
         self.unjudged: dict[str, Status] = {}
         """The plugins that a failed PreFilter keeps from judging any node, each with its Unknown."""
 
-    def clone(self) -> CycleState:
-        """A copy that can be written to without this one noticing."""
-        copy = CycleState(self.budget)
+    def clone(self, budget: CycleBudget | None = None) -> CycleState:
+        """A copy that can be written to without this one noticing; with a budget, the state of another cycle."""
+        copy = CycleState(budget or self.budget)
         copy._states = dict(self._states)
         copy.skip_filter_plugins = self.skip_filter_plugins
         copy.skip_score_plugins = self.skip_score_plugins

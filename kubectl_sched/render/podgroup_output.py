@@ -13,7 +13,7 @@ from kubectl_sched.render.safe_text import safe
 from kubectl_sched.render.sentences.podgroup_headline import podgroup_headline
 from kubectl_sched.render.writers import markdown_text as md
 from kubectl_sched.render.writers.data import warn, write_data, write_names
-from kubectl_sched.scheduler.result import Outcome
+from kubectl_sched.scheduler.result import UNKNOWN_EXIT_CODE, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,7 +48,9 @@ def show_podgroups(answer: PodGroupAnswer, display: Display) -> int:
 
 
 def podgroups_exit_code(answer: PodGroupAnswer) -> int:
-    """0 if every group is placed, 1 if one is not."""
+    """0 if every group is placed, 1 if one is not, 3 if that is not known of one."""
+    if any(result.outcome is Outcome.UNKNOWN for result in answer.results):
+        return UNKNOWN_EXIT_CODE
     return 0 if all(result.outcome is Outcome.SCHEDULABLE for result in answer.results) else 1
 
 

@@ -163,8 +163,9 @@ def assume(result: ScheduleResult, nodes: Snapshot, node_name: str) -> Snapshot:
 
 def _status_of(result: ScheduleResult) -> Status:
     """The status that the scheduling algorithm returns for the pod."""
-    if result.error is not None:
-        return error(result.error)
+    failure = result.budget_ended or result.error
+    if failure is not None:
+        return error(failure)
     if len(result.feasible) or result.nominated_first is not None:
         return SUCCESS
     if not len(result.nodes):

@@ -27,6 +27,8 @@ _OUTCOMES = {Code.SUCCESS: Outcome.SCHEDULABLE, Code.ERROR: Outcome.ERROR}
 def submit(result: PodGroupResult, release: Release) -> PodGroupResult:
     """Return the result with the group's outcome, its members' and its condition."""
     info, outcome = result.info, _OUTCOMES.get(result.status.code, Outcome.UNSCHEDULABLE)
+    if any(attempt.result.budget_ended is not None for attempt in result.attempts):
+        outcome = Outcome.UNKNOWN
     if info.is_tree:
         children = tuple(submit(child, release) for child in result.children)
         members = tuple(member for child in children for member in child.members)
@@ -116,9 +118,12 @@ def _of_failed_group(pod: Pod, attempt: Attempt, result: PodGroupResult, release
 def _failed(pod: Pod, status: Status, attempt: Attempt | None, nominated: str | None = None) -> Member:
     if status.code is Code.ERROR:
         nominated = ""
+    outcome = Outcome.ERROR if status.code is Code.ERROR else Outcome.UNSCHEDULABLE
+    if attempt is not None and attempt.result.budget_ended is not None:
+        outcome = Outcome.UNKNOWN
     return Member(
         pod=pod,
-        outcome=Outcome.ERROR if status.code is Code.ERROR else Outcome.UNSCHEDULABLE,
+        outcome=outcome,
         message=status.message,
         nominated_node=nominated,
         result=attempt.result if attempt is not None else None,

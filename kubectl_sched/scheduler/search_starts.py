@@ -9,6 +9,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from kubectl_sched.errors import SchedError
+from kubectl_sched.framework.cycle_budget import UNLIMITED, CycleBudget
 from kubectl_sched.framework.cycle_state import PluginError
 from kubectl_sched.framework.interface import ScorePlugin
 from kubectl_sched.framework.runtime import normalized_scores
@@ -87,7 +88,7 @@ def from_start(result: ScheduleResult, start_index: int) -> tuple[ScheduleResult
     if searches is None or searches.fails[start_index]:
         return result, None
     found = np.sort(searches.window(int(searches.first[start_index])))
-    state = result.state.clone() if result.state else None
+    state = result.state.clone(CycleBudget(UNLIMITED)) if result.state else None
     chosen = replace(
         result, feasible=found, state=state, error=None, score_error=None, event=None, scores=(), judged_as=None
     )
@@ -117,7 +118,7 @@ class _Windows:
         self._result = result
         self._framework: Framework = result.framework
         self._searches = searches
-        self._state: CycleState = result.state.clone()
+        self._state: CycleState = result.state.clone(CycleBudget(UNLIMITED))
         self._twice = np.concatenate([searches.feasible, searches.feasible])
         self._raw: dict[tuple[str, Hashable], Integers] = {}
         self._fails = not self._prepare()

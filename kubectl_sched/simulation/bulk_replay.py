@@ -15,6 +15,7 @@ import numpy as np
 from msgspec import structs
 
 from kubectl_sched.api.pod import ContainerStates, ContainerStatus
+from kubectl_sched.framework.cycle_budget import UNLIMITED, CycleBudget
 from kubectl_sched.framework.cycle_state import PluginError
 from kubectl_sched.framework.interface import DependsOn, PreFilterExtensions, PreScoreExtensions, ScorePlugin
 from kubectl_sched.framework.runtime import normalized_scores
@@ -97,7 +98,8 @@ class BulkReplay:
         state = whole.state
         assert state is not None  # noqa: S101 - every cycle has one
         self.whole = whole
-        self._pod, self._nodes, self._state, self._framework = whole.pod, whole.nodes, state.clone(), framework
+        self._pod, self._nodes, self._framework = whole.pod, whole.nodes, framework
+        self._state = state.clone(CycleBudget(UNLIMITED))
         less = whole.nodes.with_usage_everywhere(whole.pod, -1)
         filters = [each for each in framework.filter_plugins if each.name in whole.verdicts]
         self._around = [each for each in filters if isinstance(each, PreFilterExtensions)]

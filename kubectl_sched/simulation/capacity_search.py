@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_sched.apiserver.refused_manifest import RefusedError
+from kubectl_sched.apiserver.what_if_size_limits import MOST_PODS
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.simulation.placements import Placement, QueuedPod
 
@@ -20,7 +21,10 @@ if TYPE_CHECKING:
 
 
 class Filling:
-    """`--replicas max`: one pod of each workload after the other, until the nodes or a ResourceQuota have no room."""
+    """`--replicas max`: one pod of each workload after the other, until the nodes or a ResourceQuota have no room.
+
+    A node may have room for more pods than anybody can wait for: the search ends at MOST_PODS of each workload.
+    """
 
     def __init__(self, workloads: list[Workload], quotas: Quotas, there: Iterable[Pod]) -> None:
         self._workloads = workloads
@@ -32,13 +36,15 @@ class Filling:
         """Place what is queued already, then pods of the workloads. Return what stopped it besides the nodes."""
         simulation.run(report)
         simulation.fill(self._in_turn(), report)
-        if simulation.stopped is not None or self._refused is None:
+        if simulation.stopped is not None:
             return ()
+        if self._refused is None:
+            return (f"more pods would fit: the search ends after {MOST_PODS:,} pods of a workload",)
         simulation.stopped = self._refused
         return (f"what stops it is a ResourceQuota: {self._refused.event}",)
 
     def _in_turn(self) -> Iterator[QueuedPod]:
-        for index in range(max(len(workload.pods) for workload in self._workloads)):
+        for index in range(min(MOST_PODS, max(len(workload.pods) for workload in self._workloads))):
             for workload in self._workloads:
                 if index < len(workload.pods):
                     queued = QueuedPod(pod=workload.pods[index], owner=workload.replicas.owner)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from msgspec.structs import replace
 
+from kubectl_sched.framework.cycle_budget import UNLIMITED, CycleBudget
 from kubectl_sched.framework.interface import DependsOn, PreFilterExtensions
 from kubectl_sched.framework.status import passing
 from kubectl_sched.plugins.inter_pod_affinity.terms import terms_of
@@ -113,7 +114,7 @@ class EqualPods:
         self._nodes_after: Snapshot | None = None
         self._claims = claims
         self._looked_for = num_feasible_nodes_to_find(len(self.nodes), framework.profile.percentage_of_nodes_to_score)
-        self._state = state.clone()
+        self._state = state.clone(CycleBudget(UNLIMITED))
         self._ordinals = ordinals
         self._objects = objects
         self._in_name_order = result.nodes.table.in_name_order
