@@ -16,6 +16,9 @@ from kubectl_sched.sources.kinds import kind_of
 
 Json = dict[str, Any]
 
+NOW = "2026-11-01T00:00:00Z"
+"""A time after all of a request."""
+
 _TEXTS = ("errors", "ignored")
 
 
@@ -37,7 +40,7 @@ def replay(request: Json) -> Outcome:
     objects = objects_of(request)
     types = {pool: tuple(map(instance_type, stated["types"])) for pool, stated in request["instanceTypes"].items()}
     pools = [each.name for each in objects if type(each).__name__ == "NodePool"]
-    return provision(Cluster(objects), {pool: types.get(pool, types[""]) for pool in pools}, options_of(request))
+    return provision(Cluster(objects, NOW), {pool: types.get(pool, types[""]) for pool in pools}, options_of(request))
 
 
 def as_answer(outcome: Outcome, options: Options) -> Json:

@@ -4,14 +4,17 @@ import gzip
 from pathlib import Path
 
 import msgspec
+import pytest
 
 from tests.karpenter_decisions import as_answer, differences, options_of, replay
 
-RECORDED = Path("fixtures/karpenter/1.14.1.jsonl.gz")
+RECORDED = sorted(Path("fixtures/karpenter").glob("*.jsonl.gz"))
+"""Clusters of all kinds, and those with leaving nodes, gated pods and reservations."""
 
 
-def test_recorded_decisions_are_replayed_in_every_aspect() -> None:
-    recorded = [msgspec.json.decode(line) for line in gzip.decompress(RECORDED.read_bytes()).splitlines()]
+@pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.name)
+def test_recorded_decisions_are_replayed_in_every_aspect(path: Path) -> None:
+    recorded = [msgspec.json.decode(line) for line in gzip.decompress(path.read_bytes()).splitlines()]
     wrong = {}
     for each in recorded:
         request = each["request"]

@@ -1,6 +1,7 @@
 """Compares our replay of Karpenter with Karpenter on generated clusters.
 
     python -m tests.oracle.karpenter.compare --pods 20000
+    python -m tests.oracle.karpenter.compare --pods 10000 --movement
     python -m tests.oracle.karpenter.compare --pods 400 --record fixtures/karpenter/1.14.1.jsonl.gz
 
 A difference makes the exit code 1 and names the seed of its cluster. Where Karpenter leaves a choice to chance, the
@@ -17,7 +18,7 @@ from typing import Any
 import msgspec
 
 from tests.karpenter_decisions import as_answer, comparable, differences, options_of, replay
-from tests.oracle.karpenter.generate import request_of
+from tests.oracle.karpenter.generate import request_of, with_movement
 from tests.oracle.karpenter.oracle import KarpenterOracle
 
 RUNS = 40
@@ -53,6 +54,7 @@ def main() -> int:
     parser.add_argument("--pods", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--record", type=Path)
+    parser.add_argument("--movement", action="store_true", help="nodes that go away, gates and reservations in each")
     asked = parser.parse_args()
     counts: Counter[str] = Counter()
     wrong = 0
@@ -61,6 +63,8 @@ def main() -> int:
     with KarpenterOracle() as oracle:
         while counts["pods"] < asked.pods:
             request = request_of(seed)
+            if asked.movement:
+                request = with_movement(request, seed)
             counts["pods"] += pending(request)
             found = verdict(oracle, request)
             counts[found] += 1

@@ -61,6 +61,11 @@ def with_rarities(request: Json, seed: int) -> Json:
     return _Rarities(Random(seed)).applied(copy.deepcopy(request))  # noqa: S311 - reproducible on purpose
 
 
+def with_movement(request: Json, seed: int) -> Json:
+    """The cluster with nodes that go away and pods that budgets or annotations keep there, gates, and reservations."""
+    return _Movement(Random(seed)).applied(copy.deepcopy(request))  # noqa: S311 - reproducible on purpose
+
+
 def _overlay(random: Random, number: int) -> Json:
     requirements = random.sample(
         [
@@ -677,6 +682,74 @@ class _Rarities(_Generator):
                 pod["spec"]["nodeName"] = "gone"
             case 4:
                 pod["metadata"]["namespace"] = "other"
+
+
+class _Movement(_Generator):
+    """Lets nodes go away, and adds what decides about their pods."""
+
+    def applied(self, request: Json) -> Json:
+        objects = request["objects"]
+        for each in objects:
+            kind = each["kind"]
+            if kind == "NodeClaim" and self.chance(0.5):
+                each["metadata"] |= DELETED
+            elif kind == "Pod" and each["spec"].get("nodeName"):
+                self.change_bound_pod(each)
+            elif kind == "Pod" and self.chance(0.15):
+                each["spec"] = {**each["spec"], "schedulingGates": [{"name": "example.com/gate"}]}
+                each["status"]["conditions"][0]["reason"] = "SchedulingGated"
+        for types in request["instanceTypes"].values():
+            self.reserve(types["types"])
+        objects += [self.budget(number) for number in range(self._random.choice([0, 1, 1, 2, 3]))]
+        return request
+
+    def change_bound_pod(self, pod: Json) -> None:
+        if self.chance(0.4):
+            value = self._random.choice(["true", "1h", "999999h", "false", "-1h", "soon"])
+            pod["metadata"]["annotations"] = {"karpenter.sh/do-not-disrupt": value}
+        if self.chance(0.7):
+            pod["status"]["startTime"] = "2026-01-01T00:00:00Z"
+        if self.chance(0.2):
+            pod["status"]["conditions"] = [condition("Ready", "False")]
+        if self.chance(0.2):
+            owner = self._random.choice(["StatefulSet", "StatefulSet", "ReplicaSet", "DaemonSet"])
+            pod["metadata"]["ownerReferences"] = [
+                {"apiVersion": "apps/v1", "kind": owner, "name": "s", "uid": "s", "controller": True}
+            ]
+        if self.chance(0.2):
+            pod["metadata"] |= DELETED
+        if self.chance(0.1):
+            pod["spec"]["tolerations"] = [{"key": "karpenter.sh/disrupted", "operator": "Exists"}]
+
+    def budget(self, number: int) -> Json:
+        selector = self._random.choice([{}, {"matchLabels": {"app": self._random.choice(APPS)}}, None])
+        spec: Json = self._random.choice(
+            [{"maxUnavailable": 0}, {"maxUnavailable": "0%"}, {"maxUnavailable": 1}, {"minAvailable": "100%"},
+             {"minAvailable": "50%"}, {"minAvailable": 0}]
+        )  # fmt: skip
+        spec = {**spec, "selector": selector}
+        if self.chance(0.3):
+            spec["unhealthyPodEvictionPolicy"] = self._random.choice(["AlwaysAllow", "IfHealthyBudget"])
+        return {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget",
+                "metadata": {"name": f"budget-{number}", "namespace": self._random.choice(["default", "other"])},
+                "spec": spec}  # fmt: skip
+
+    def reserve(self, types: list[Json]) -> None:
+        """Reserve some of the types, several of them by one reservation, some of which is used up."""
+        for kind in types:
+            if not self.chance(0.3):
+                continue
+            identity = f"cr-{self._random.randrange(3)}"
+            zone = kind["offerings"][0]["requirements"][0]["values"][0]
+            requirements = [selector(ZONE, zone), selector(CAPACITY_TYPE, "reserved"),
+                            selector("example.com/reservation-id", identity)]  # fmt: skip
+            kind["offerings"].append(
+                {"requirements": requirements, "price": 0.01, "available": not self.chance(0.1),
+                 "reservationCapacity": self._random.choice([0, 1, 1, 2])}
+            )  # fmt: skip
+            for stated in kind["requirements"]:
+                if stated["key"] == CAPACITY_TYPE and "reserved" not in stated["values"]:
+                    stated["values"] = sorted([*stated["values"], "reserved"])
 
 
 def condition(kind: str, status: str) -> Json:

@@ -13,7 +13,7 @@ from kubectl_sched.node_provisioning.karpenter.cloudprovider.instance_types_file
 from tests.karpenter_decisions import instance_type
 from tests.oracle.build import GoMissingError
 from tests.oracle.karpenter.compare import verdict
-from tests.oracle.karpenter.generate import request_of, with_overlays, with_rarities
+from tests.oracle.karpenter.generate import request_of, with_movement, with_overlays, with_rarities
 from tests.oracle.karpenter.oracle import KarpenterOracle, instance_types
 
 pytestmark = pytest.mark.oracle
@@ -26,6 +26,7 @@ In 7000572 the last NodeClaim of a NodePool lowers no minValues, and an earlier 
 
 OVERLAID = 60
 RARE = 60
+MOVING = 60
 
 
 @pytest.fixture(scope="module")
@@ -73,4 +74,12 @@ def test_every_aspect_agrees_under_node_overlays(karpenter: KarpenterOracle, see
 @pytest.mark.parametrize("seed", range(RARE))
 def test_every_aspect_agrees_about_rare_fields(karpenter: KarpenterOracle, seed: int) -> None:
     request = with_rarities(request_of(seed), seed)
+    assert verdict(karpenter, request) in {"the same", "the same, tied", "tied, in no run"}
+
+
+@pytest.mark.parametrize("seed", range(MOVING))
+def test_every_aspect_agrees_about_nodes_that_go_away_gates_and_reservations(
+    karpenter: KarpenterOracle, seed: int
+) -> None:
+    request = with_movement(request_of(seed), seed)
     assert verdict(karpenter, request) in {"the same", "the same, tied", "tied, in no run"}

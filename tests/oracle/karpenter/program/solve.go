@@ -37,6 +37,7 @@ import (
 	"sigs.k8s.io/karpenter/pkg/operator/logging"
 	"sigs.k8s.io/karpenter/pkg/operator/options"
 	"sigs.k8s.io/karpenter/pkg/test/v1alpha1"
+	nodeutils "sigs.k8s.io/karpenter/pkg/utils/node"
 )
 
 //go:linkname nodeID sigs.k8s.io/karpenter/pkg/controllers/provisioning/scheduling.nodeID
@@ -198,13 +199,13 @@ func observe(ctx context.Context, kube client.Client, cluster *state.Cluster) er
 
 // validate says why Karpenter does not look at a pending pod.
 func validate(ctx context.Context, kube client.Client, provisioner *provisioning.Provisioner, result *Result) error {
-	var pods corev1.PodList
-	if err := kube.List(ctx, &pods, client.MatchingFields{"spec.nodeName": ""}); err != nil {
+	pods, err := nodeutils.GetProvisionablePods(ctx, kube)
+	if err != nil {
 		return err
 	}
-	for i := range pods.Items {
-		if err := provisioner.Validate(ctx, &pods.Items[i]); err != nil {
-			result.Ignored[key(&pods.Items[i])] = err.Error()
+	for _, pod := range pods {
+		if err := provisioner.Validate(ctx, pod); err != nil {
+			result.Ignored[key(pod)] = err.Error()
 		}
 	}
 	return nil
