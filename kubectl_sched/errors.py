@@ -13,4 +13,5 @@ class SchedError(Exception):
 
 def words_of(error: OSError) -> str:
     """Return what the operating system says is wrong, as the end of a sentence."""
-    return (error.strerror or str(error)).lower()
+    words = error.strerror or str(error)
+    return f"{words[:1].lower()}{words[1:]}"

@@ -10,6 +10,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from kubectl_sched.bounded_files import content
 from kubectl_sched.errors import SchedError
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def user_defaults() -> dict[str, str]:
 def _of_file() -> dict[str, str]:
     try:
         path = Path.home() / FILE
-        text = path.read_text()
+        text = content(path).decode()
     except (FileNotFoundError, NotADirectoryError, RuntimeError):  # the last: there is no home directory
         return {}
     except (OSError, UnicodeDecodeError) as error:

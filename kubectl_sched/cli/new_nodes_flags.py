@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from kubectl_sched.bounded_files import content
 from kubectl_sched.errors import SchedError
 
 if TYPE_CHECKING:
     from kubectl_sched.queries.provisioning.new_nodes import NewNodesFlags
+
+_MOST_TYPES: Final = 64 << 20
+"""In bytes; a provider has a thousand types of instances, each of some kilobytes."""
 
 
 def new_nodes_flags(
@@ -47,6 +50,6 @@ def new_nodes_flags(
 
 def _content(path: str) -> bytes:
     try:
-        return Path(path).read_bytes()
+        return content(path, _MOST_TYPES)
     except OSError as error:
         raise SchedError(f"cannot read {path}: {error.strerror}") from error

@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 
+from kubectl_sched.bounded_files import is_stream_or_file
 from kubectl_sched.errors import words_of
 from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.near_names import near_files
@@ -117,6 +118,10 @@ class Walk:
     def _file(self, name: str, path: str, *, named: bool) -> Iterator[Source]:
         try:
             status = Path(name).stat()
+            if not is_stream_or_file(name, status):
+                raise DumpError(
+                    f"{name}: it is a {'named pipe' if stat.S_ISFIFO(status.st_mode) else 'device'}, no dump"
+                )
             file = Path(name).open("rb")  # noqa: SIM115 - closed below; only this may fail for want of the file
         except OSError as error:
             raise DumpError(f"{name}: {words_of(error)}{near_files(name)}") from None

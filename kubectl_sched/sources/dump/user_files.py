@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kubectl_sched.bounded_files import MOST_BYTES, first_bytes
 from kubectl_sched.errors import words_of
 from kubectl_sched.sources.dump.text_encoding import utf8
 from kubectl_sched.sources.dump_errors import DumpError
@@ -15,7 +15,6 @@ from kubectl_sched.sources.dump_errors import DumpError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-_LARGEST = 64 << 20
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
@@ -59,15 +58,14 @@ def bounded_content(path: str) -> bytes:
     if path == "-":
         from kubectl_sched.sources.standard_input import standard_input
 
-        return standard_input().read(_LARGEST + 1)
-    with Path(path).open("rb") as file:
-        return file.read(_LARGEST + 1)
+        return standard_input().read(MOST_BYTES + 1)
+    return first_bytes(path)
 
 
 def check_size(content: bytes, name: str) -> None:
     """Raises DumpError for more than people write."""
-    if len(content) > _LARGEST:
-        raise DumpError(f"{name}: it is larger than {_LARGEST >> 20} MiB, which is no file that people write")
+    if len(content) > MOST_BYTES:
+        raise DumpError(f"{name}: it is larger than {MOST_BYTES >> 20} MiB, which is no file that people write")
 
 
 def _values(data: bytes, name: str) -> Iterator[Any]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import msgspec
 
+from kubectl_sched.bounded_files import content
+from kubectl_sched.errors import words_of
 from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.sources.live.live_errors import KubeconfigError
 
@@ -42,10 +43,10 @@ class Material(_Secret, frozen=True):
         if self.path is None:
             return self.data or b""
         try:
-            return Path(self.path).read_bytes()
+            return content(self.path)
         except (OSError, ValueError) as error:  # no path holds a null byte
-            reason = getattr(error, "strerror", None) or str(error)
-            raise KubeconfigError(f"{self.path}: {reason.lower()}") from None
+            reason = words_of(error) if isinstance(error, OSError) else str(error)
+            raise KubeconfigError(f"{self.path}: {reason}") from None
 
 
 class User(_Secret, frozen=True):

@@ -13,6 +13,8 @@ import msgspec
 
 from kubectl_sched.api.apimachinery.int64 import parse_int64
 from kubectl_sched.api.decoders import UNDECODABLE
+from kubectl_sched.bounded_files import content
+from kubectl_sched.errors import words_of
 from kubectl_sched.sources.live.connections.proxies import is_on_this_host
 from kubectl_sched.sources.live.endpoint import Endpoint, Material, User, split_address
 from kubectl_sched.sources.live.impersonation import impersonation_headers
@@ -146,13 +148,13 @@ def load(paths: Sequence[str], *, named: bool = False) -> Kubeconfig:
 
 def _read(path: str, *, named: bool) -> Fields | None:
     try:
-        data = Path(path).expanduser().read_bytes()
+        data = content(Path(path).expanduser())
     except FileNotFoundError:
         if named:
             raise KubeconfigError(f"--kubeconfig {path}: there is no such file") from None
         return None
     except OSError as error:
-        raise KubeconfigError(f"kubeconfig {path}: {(error.strerror or str(error)).lower()}") from None
+        raise KubeconfigError(f"kubeconfig {path}: {words_of(error)}") from None
     with suppress(*UNDECODABLE):  # YAML as well, in a style for which PyYAML would have to be imported
         return msgspec.json.decode(data, type=Fields)
     from kubectl_sched.sources.dump_errors import DumpError

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kubectl_sched.errors import SchedError
 from kubectl_sched.sources import Dump, DumpError
 from kubectl_sched.sources.discovery.configuration_file import read_configuration
 from kubectl_sched.sources.dump.reader import read
@@ -92,9 +93,9 @@ def test_a_path_that_is_not_there_is_refused(tmp_path: Path, name: str) -> None:
 def test_a_file_without_an_end_is_refused(name: str) -> None:
     with pytest.raises(DumpError, match=f"{name}: it is a device, no dump"):
         read([name])
-    with pytest.raises(DumpError, match=f"{name}: it is larger than 64 MiB"):
+    with pytest.raises(DumpError, match=f"{name}: it is no regular file"):
         read_documents(name)
-    with pytest.raises(DumpError, match=f"--config {name}: it is larger than 64 MiB"):
+    with pytest.raises(SchedError, match=f"--config {name}: it is no regular file"):
         read_configuration(name)
 
 
