@@ -30,7 +30,10 @@ _EFFECTS: Final = frozenset({"NoSchedule", "PreferNoSchedule", "NoExecute"})
 _FILE: Final = "scheduler.yaml"
 _CONTINUED: Final = " \\"
 _QUOTED: Final = pattern(r"""(?:'[^']*'|"[^"]*"|[^\s'"])+""")
-"""An argument as `shlex.quote` writes it, with the operator that stands at its end."""
+"""An argument as `quoted` writes it, with the operator that stands at its end."""
+
+_ESCAPE_OF_FISH: Final = pattern(r"\\(?=[\\'])")
+"""A backslash that fish takes for an escape between single quotes."""
 
 
 class Operator(StrEnum):
@@ -57,7 +60,18 @@ class ShellCommand(Record, frozen=True, kw_only=True):
         return tuple(argv for argv, _ in self.steps)
 
     def __str__(self) -> str:
-        return " ".join(f"{shlex.join(argv)}{operator}" for argv, operator in self.steps)
+        return " ".join(f"{' '.join(map(quoted, argv))}{operator}" for argv, operator in self.steps)
+
+
+def quoted(argument: str) -> str:
+    """Quote an argument so that bash, zsh and fish read it as it is.
+
+    Between single quotes fish takes a backslash before another, or before the end, for an escape. zsh expands `=ls`, and
+    fish `%self`.
+    """
+    if argument.startswith(("=", "%self")):
+        return f"'{argument[0]}'{shlex.quote(argument[1:])}"
+    return _ESCAPE_OF_FISH.sub(r"""'"\\\\"'""", shlex.quote(argument))
 
 
 def folded(command: str, width: int) -> list[str]:
@@ -200,11 +214,14 @@ def explain_from(file: str) -> ShellCommand | None:
 
 
 def plain_json(value: Any) -> str:
-    r"""Return JSON of printable ASCII alone, in which a shell finds nothing to expand: `$` is written as \u0024."""
+    r"""Return JSON of printable ASCII alone, in which a shell finds nothing to expand: `$` is written as \u0024.
+
+    A backslash stands before `u` or a letter alone, as fish takes two of them for one.
+    """
     import json
 
     text = json.dumps(value, separators=(",", ":"))
-    return re.sub(r"[$`!'\x7f]", lambda found: f"\\u{ord(found[0]):04x}", text)
+    return re.sub(r"""\\["\\]|[$`!'\x7f]""", lambda found: f"\\u{ord(found[0][-1]):04x}", text)
 
 
 def _are_names(*names: str) -> bool:

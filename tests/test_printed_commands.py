@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import shutil
 import subprocess
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +46,8 @@ HOSTILE = [
     "a\x1b[31m",
     "a#b",
     "~root",
+    "=ls",
+    "a\\b\\\\c\\'d",
 ]
 NAMES = st.from_regex(r"[a-z0-9]([-a-z0-9.]{0,20}[a-z0-9])?", fullmatch=True)
 TEXTS = st.sampled_from(HOSTILE) | st.text(max_size=40) | NAMES
@@ -105,23 +108,37 @@ def test_a_shell_expands_nothing_in_json(text: str) -> None:
     assert shown.isascii()
 
 
-def run_by_bash(script: str, folder: Path) -> list[list[str]]:
+SHELLS = {
+    "bash": (("--norc", "-c"), "enable -n kill echo"),
+    "zsh": (("-f", "-c"), "disable kill echo"),
+    "fish": (
+        ("--no-config", "-c"),
+        "function kill; command kill $argv; end; function echo; command echo $argv; end",
+    ),
+}
+"""Shells, and how each calls programs in place of its own kill, which would look for a job, and its own echo."""
+
+
+def run_by(shell: str, script: str, folder: Path) -> list[list[str]]:
     """The arguments with which stubs of the programs were called; nothing else may happen."""
+    options, own = SHELLS[shell]
+    program = shutil.which(shell)
+    if program is None:
+        pytest.skip(f"{shell} is not installed")
     stubs = folder / "stubs"
     stubs.mkdir(exist_ok=True)
     for name in ("kubectl", "sleep", "kill", "echo"):
         stub = stubs / name
         stub.write_text('#!/bin/bash\nprintf \'%s\\0\' "${0##*/}" "$@" $\'\\1\' >> "$CALLS"\n')
         stub.chmod(0o755)
-    calls, place = folder / "calls", folder / "place"
+    calls, place, home = folder / "calls", folder / "place", folder / "home"
     calls.write_text("")
     place.mkdir(exist_ok=True)
-    # The shell's own kill would look for a job, and its own echo calls nothing.
-    whole = f"enable -n kill echo\n{script}\nwait\n"
+    home.mkdir(exist_ok=True)
     subprocess.run(
-        ["/bin/bash", "--norc", "-c", whole],
+        [program, *options, f"{own}\n{script}\nwait\n"],
         cwd=place,
-        env={"PATH": str(stubs), "CALLS": str(calls), "HOME": str(place)},
+        env={"PATH": str(stubs), "CALLS": str(calls), "HOME": str(home)},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         check=False,
@@ -131,13 +148,45 @@ def run_by_bash(script: str, folder: Path) -> list[list[str]]:
     return [call.split("\0")[:-1] for call in calls.read_text().split("\1\0") if call]
 
 
+@pytest.mark.parametrize("shell", SHELLS)
 @pytest.mark.parametrize("name", [*HOSTILE, "web-0"], ids=repr)
-def test_bash_runs_what_was_built_and_nothing_else(name: str, tmp_path: Path) -> None:
-    commands = commands_about(name, name)
-    for command in commands:
+def test_a_shell_runs_what_was_built_and_nothing_else(name: str, shell: str, tmp_path: Path) -> None:
+    for command in commands_about(name, name):
         for script in (str(command), "\n".join(folded(str(command), 40))):
-            called = run_by_bash(script, tmp_path)
+            called = run_by(shell, script, tmp_path)
             assert sorted(called) == sorted(map(list, command.argvs))
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_a_shell_reads_each_argument_as_it_is(shell: str, tmp_path: Path) -> None:
+    pieces = [
+        "\\",
+        "'",
+        '"',
+        "\\\\",
+        "\\'",
+        '\\"',
+        "$(x)",
+        "`x`",
+        "!x",
+        "{a,b}",
+        "=ls",
+        "%self",
+        "~",
+        "a b",
+        "^",
+        "#",
+        "*",
+        "",
+    ]
+    texts = [
+        *pieces,
+        *(f"a{piece}b{piece}" for piece in pieces),
+        *(plain_json({"a": f"{piece}x{piece}"}) for piece in pieces),
+    ]
+    command = ShellCommand(steps=((("kubectl", *texts), Operator.END),))
+    assert run_by(shell, str(command), tmp_path) == [["kubectl", *texts]]
+    assert argument_lists(str(command)) == command.argvs
 
 
 def node(name: str) -> dict[str, Any]:
@@ -192,7 +241,7 @@ def test_whatever_looks_like_a_command_in_the_output_is_harmless(text: str, tmp_
         data = run(*arguments, "-o", "json", "--from", str(dump)).stdout
         pasted += commands_in(json.loads(data))
     for line in dict.fromkeys(pasted):
-        called = run_by_bash(line, tmp_path)
+        called = run_by("bash", line, tmp_path)
         assert sorted(called) == sorted(map(list, argument_lists(line) or ()))
         assert all(word not in {"--all", "--server=http://attacker.example.com"} for call in called for word in call)
 
