@@ -66,8 +66,8 @@ class ShellCommand(Record, frozen=True, kw_only=True):
 def quoted(argument: str) -> str:
     """Quote an argument so that bash, zsh and fish read it as it is.
 
-    Between single quotes fish takes a backslash before another, or before the end, for an escape. zsh expands `=ls`, and
-    fish `%self`.
+    Between single quotes fish takes a backslash before another, or before the end, for an escape. zsh expands `=ls`,
+    and fish `%self`.
     """
     if argument.startswith(("=", "%self")):
         return f"'{argument[0]}'{shlex.quote(argument[1:])}"
