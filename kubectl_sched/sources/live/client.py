@@ -129,20 +129,20 @@ class Server:
             elif answer.status not in BUSY or attempt >= attempts or not self._pause_for(answer, attempt, deadline):
                 raise refusal(self.endpoint, answer, shown, attempt)
 
-    def stream(self, path: str, query: Mapping[str, str]) -> Response:
+    def stream(self, path: str, query: Mapping[str, str], silence_seconds: float = SILENCE_SECONDS) -> Response:
         """A 200 whose body comes as long as the server has something to say; whoever asks reads it and closes it.
 
-        It is not tried again. Raises ResponseError for any other answer, ClusterError where there is none.
+        Reading raises TimeoutError after so many seconds of silence. It is not tried again. Raises ResponseError for
+        any other answer, ClusterError where there is none.
         """
         request = Request(_with(path, query))
         shown = self._credentials.shown()
         self._go_on()
-        # A watch of a quiet kind is silent until the server ends it in its time.
-        silence_seconds = float(query.get("timeoutSeconds", 0)) + SILENCE_SECONDS
         try:
             connection = self._connections.take(shown, self.endpoint.timeout or CONNECT_SECONDS)
-            response = connection.ask(request, self._headers(request, shown), silence_seconds)
+            response = connection.ask(request, self._headers(request, shown), CONNECT_SECONDS)
             if response.status == HTTPStatus.OK:
+                response.allow_silence(silence_seconds)
                 return response
             answer = Answer.of(response, b"".join(body_pieces(response)))
             response.release()

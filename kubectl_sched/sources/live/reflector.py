@@ -40,6 +40,9 @@ UNSERVED_SECONDS = 300.0
 WATCH_SECONDS = 300
 """A watch is asked to last between once and twice as long, so that they do not all end together."""
 
+SILENCE_SECONDS = 90.0
+"""The longest silence of a watch: bookmarks come about once a minute, so that what is silent for longer is dead."""
+
 _SHORTEST_SECONDS = 1.0
 _LONGEST_EVENT = LEAST_BYTES
 """etcd holds no object of more than a few megabytes."""
@@ -121,11 +124,13 @@ class Reflector:
         kind: Kind,
         put: Callable[[Replaced | Changed | Disturbed | Resumed], None],
         fields: str = "",
+        silence_seconds: float = SILENCE_SECONDS,
     ) -> None:
         self._server = server
         self._lister = lister
         self._kind = kind
         self._fields = fields
+        self._silence_seconds = silence_seconds
         self._put = put
         self._stopped = threading.Event()
         self._response: Response | None = None
@@ -204,7 +209,8 @@ class Reflector:
             "timeoutSeconds": str(random.randint(WATCH_SECONDS, 2 * WATCH_SECONDS)),  # noqa: S311 - no secret
         }
         try:
-            response = self._server.stream(path, query | ({"fieldSelector": self._fields} if self._fields else {}))
+            selected = {"fieldSelector": self._fields} if self._fields else {}
+            response = self._server.stream(path, query | selected, self._silence_seconds)
         except ResponseError as error:
             if error.status == HTTPStatus.GONE:
                 raise _ExpiredError from None
@@ -219,6 +225,8 @@ class Reflector:
                 if self._stopped.is_set():
                     return
                 self._take(line)
+        except TimeoutError:
+            return  # the next watch goes on from here, by another connection; if there is none, that is told
         except (HTTPException, OSError) as error:
             raise ClusterError(f"the watch of {self._kind.plural} broke ({type(error).__name__})") from None
         finally:

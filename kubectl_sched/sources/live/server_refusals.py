@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 import time
 from http import HTTPStatus
 from http.client import HTTPException, IncompleteRead
@@ -21,7 +22,11 @@ if TYPE_CHECKING:
     from kubectl_sched.sources.live.credentials import Shown
     from kubectl_sched.sources.live.endpoint import Endpoint
 
-_IMPERSONATION = pattern(r'cannot impersonate resource "(?P<resource>[^"]*)" in API group "(?P<group>[^"]*)"')
+_IMPERSONATION = pattern(
+    r'cannot (?P<verb>impersonate(?:-on)?(?::[a-z:-]+)?) resource "(?P<resource>[^"]*)" in API group "(?P<group>[^"]*)"'
+)
+
+_OPENSSL_CODE = pattern(r"^\[[A-Za-z0-9_: ]*\] ")
 
 BUSY = frozenset({429, 500, 502, 503, 504})
 """Statuses that may pass by."""
@@ -65,13 +70,29 @@ def refusal(endpoint: Endpoint, answer: Answer, shown: Shown, attempt: int) -> C
         status = Status(message=" ".join(answer.body[:200].decode(errors="replace").split()))
     denied = _IMPERSONATION.search(status.message) if answer.status == HTTPStatus.FORBIDDEN else None
     if denied is not None:
-        group = denied["group"] or '""'
-        rule = f"{{apiGroups: [{group}], resources: [{denied['resource']}], verbs: [impersonate]}}"
         said = f"{server_name(endpoint)} forbids to impersonate ({status.message})"
-        return ClusterError(f"{said}; the missing rule: {rule}")
+        return ClusterError(f"{said}; the missing rule: {_impersonation_rule(endpoint, **denied.groupdict())}")
     return ResponseError(
         _sentence(endpoint, answer, status, shown, attempt), answer.status, status.reason, status.message
     )
+
+
+def _impersonation_rule(endpoint: Endpoint, verb: str, resource: str, group: str) -> str:
+    """Return the rule that lets somebody impersonate whom the request names.
+
+    Since 1.36 a refusal names the first of two verbs that would allow this one request alone (KEP 5284).
+    """
+    group = group or '""'
+    rule = f"{{apiGroups: [{group}], resources: [{resource}], verbs: [{verb}]}}"
+    if not verb.startswith("impersonate-on:"):
+        return rule
+    headers = dict(endpoint.user.impersonation)
+    is_account = headers.get("Impersonate-User", "").startswith("system:serviceaccount:")
+    whom = ["serviceaccounts" if is_account else "users"] + ["groups"] * ("Impersonate-Group" in headers)
+    mode = verb.split(":")[1]
+    narrow = f"{{apiGroups: [authentication.k8s.io], resources: [{', '.join(whom)}], verbs: [impersonate:{mode}]}}"
+    wide = f'{{apiGroups: [""], resources: [{", ".join(whom)}], verbs: [impersonate]}}'
+    return f"{wide}, or for such requests alone {narrow} and {rule}"
 
 
 def _sentence(endpoint: Endpoint, answer: Answer, status: Status, shown: Shown, attempt: int) -> str:
@@ -111,9 +132,11 @@ def _who(endpoint: Endpoint, shown: Shown) -> str:
 
 def plain(error: Exception) -> str:
     """Return what broke a connection."""
+    if isinstance(error, ssl.SSLEOFError):
+        return "the other side closed it unexpectedly"
     if isinstance(error, IncompleteRead):
         return "the answer was cut off"
     if isinstance(error, HTTPException) and not isinstance(error, OSError):
         return "the answer is no HTTP"
     reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-    return reason.partition(" (_ssl.c")[0].lower()
+    return _OPENSSL_CODE.sub("", reason.partition(" (_ssl.c")[0]).lower()

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kubectl_sched.sources.live import client
 from kubectl_sched.sources.live.client import Server
 from kubectl_sched.sources.live.connections import connection_pools
-from kubectl_sched.sources.live.connections.connection_pools import Connection, Connections, Response
+from kubectl_sched.sources.live.connections.connection_pools import Connections
 from kubectl_sched.sources.live.connections.tls import ssl_context
 from kubectl_sched.sources.live.credentials import Credentials, Shown
 from kubectl_sched.sources.live.endpoint import Endpoint, Material, User
@@ -60,18 +59,13 @@ def test_a_line_is_asked_now_and_then_whether_it_is_alive() -> None:
         connection.close()
 
 
-def test_a_watch_may_be_silent_until_the_server_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    given: list[float] = []
-    ask = Connection.ask
-
-    def asked(connection: Connection, request: Any, headers: Any, silence_seconds: float, *rest: Any) -> Response:
-        given.append(silence_seconds)
-        return ask(connection, request, headers, silence_seconds, *rest)
-
-    monkeypatch.setattr(Connection, "ask", asked)
+def test_a_watch_may_be_silent_for_as_long_as_its_reader_says() -> None:
     with serving(ANSWER) as address:
-        Server(Endpoint(address), environment={}).stream("/pods", {"watch": "true", "timeoutSeconds": "300"}).close()
-    assert given == [300 + client.SILENCE_SECONDS]
+        response = Server(Endpoint(address), environment={}).stream("/pods", {"watch": "true"}, 90.0)
+        connection = response.connection
+        assert connection is not None
+        assert connection.sock.gettimeout() == 90.0
+        response.close()
 
 
 @pytest.mark.parametrize("says_goodbye", [True, False])

@@ -49,10 +49,13 @@ class Script:
     def __init__(self) -> None:
         self.answers: deque[tuple[int, bytes]] = deque()
         self.asked: list[dict[str, str]] = []
+        self.another = threading.Event()
+        """Something has been asked."""
         self.over = threading.Event()
 
     def next(self, query: dict[str, str]) -> tuple[int, bytes] | None:
         self.asked.append(query)
+        self.another.set()
         return self.answers.popleft() if self.answers else None
 
 
@@ -276,6 +279,25 @@ def test_pauses_are_short_again_after_a_watch_that_went_well_for_long(
 ) -> None:
     assert names(follow, 5) == ["all: ", "disturbed 0", "all: ", "disturbed 0", "all: "]
     assert failures == [0, 0]
+
+
+def test_a_watch_that_is_silent_for_long_is_followed_by_another_from_where_it_was(
+    server: Server, script: Script
+) -> None:
+    script.answers.append((200, listed(5, pod("a", 3))))
+    seen: SimpleQueue[Message] = SimpleQueue()
+    lister = Lister(server)
+    following = Reflector(server, lister, BY_NAME["Pod"], seen.put, silence_seconds=0.05)
+    following.start()
+    assert names(seen, 1) == ["all: a"]
+    while len(script.asked) < 4:  # the server holds each watch open and says nothing
+        script.another.wait(60)
+        script.another.clear()
+    following.stop()
+    lister.close()
+    following.join(60)
+    assert asked_from(script)[:4] == ["list", "5", "5", "5"]
+    assert seen.empty(), "silence is no disturbance as long as another watch begins"
 
 
 def test_credentials_that_cannot_be_read_for_a_while_are_waited_for(

@@ -83,6 +83,10 @@ class Response(HTTPResponse):
             parse_headers(self.fp)
         raise HTTPException(f"over {_MOST_INTERIM} interim answers")
 
+    def allow_silence(self, seconds: float) -> None:
+        """Let each read from now on wait so long."""
+        self._socket.settimeout(seconds)
+
     def shutdown(self) -> None:
         """End a read that waits in another thread."""
         self._socket.shutdown(socket.SHUT_RD)

@@ -27,17 +27,16 @@ SILENT = "it does not answer; is it the right address, and is the network up?"
 LEAST_SECONDS = 0.001
 """As 0 would mean not to wait for a socket at all."""
 
-_ALIVE_SECONDS = 30
-_SOCKET_OPTIONS = (
-    (socket.IPPROTO_TCP, socket.TCP_NODELAY, 1),
-    (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1),
-    *(
-        (socket.IPPROTO_TCP, getattr(socket, name), _ALIVE_SECONDS)
-        for name in ("TCP_KEEPIDLE", "TCP_KEEPINTVL")
-        if hasattr(socket, name)
-    ),
-)
-"""A line that is dead is found out after some minutes, even where nobody asks anything on it."""
+_PROBES = {"TCP_KEEPIDLE": 15, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3, "TCP_USER_TIMEOUT": 45_000}
+"""A line that is dead is found out after 45 s, whether something was sent on it or not, as client-go's pings do."""
+
+
+def socket_options() -> list[tuple[int, int, int]]:
+    """Return the options of every socket to a server, as far as the platform has them."""
+    probes = [(getattr(socket, name), value) for name, value in _PROBES.items() if hasattr(socket, name)]
+    of_tcp = [(socket.IPPROTO_TCP, name, value) for name, value in ((socket.TCP_NODELAY, 1), *probes)]
+    return [(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1), *of_tcp]
+
 
 _MOST_QUOTED = 200
 """Characters of what a proxy says."""
@@ -117,7 +116,7 @@ def _dialled(host: str, port: int, seconds: float) -> socket.socket:
             sock.close()
             failure = error
         else:
-            for level, option, value in _SOCKET_OPTIONS:
+            for level, option, value in socket_options():
                 sock.setsockopt(level, option, value)
             sock.settimeout(max(deadline.left or 0.0, LEAST_SECONDS))
             return sock
@@ -140,7 +139,7 @@ def _through_socks(way: Way, proxy: SplitResult, seconds: float) -> socket.socke
             proxy_port=proxy.port or PORTS[proxy.scheme],
             proxy_username=name,
             proxy_password=password,
-            socket_options=_SOCKET_OPTIONS,
+            socket_options=socket_options(),
         )
     except (OSError, UnicodeError) as error:
         cause = getattr(error, "socket_err", None) or error
