@@ -96,8 +96,12 @@ def _member(
         member = _failed(pod, result.untried if release.groups_have_placement_feasible else result.status, None)
     else:
         member = _of_failed_group(pod, attempt, result, release)
-    nominated = nominations.get(pod.key)
-    return member if nominated is None else replace(member, nominated_node=nominated)
+    nominated = nominations.get(pod.key, member.nominated_node)
+    if not nominated:
+        return replace(member, nominated_node=nominated)
+    is_among_tied = attempt is not None and nominated in attempt.tied
+    tied = attempt.tied if attempt is not None and is_among_tied else (nominated,)
+    return replace(member, nominated_node=nominated, tied=tied)
 
 
 def _of_failed_group(pod: Pod, attempt: Attempt, result: PodGroupResult, release: Release) -> Member:

@@ -56,6 +56,42 @@ def test_a_group_that_fits_is_shown_with_its_nodes(tmp_path: Path, capsys: pytes
     assert "ml/m0  a1" in shown
 
 
+def _preempting(folder: Path, minimum: int) -> str:
+    """Two nodes that pods of low priority fill, and a gang of three that preempts, each member by itself."""
+    nodes = [_node("n1", "a"), _node("n2", "b")]
+    low = [_pod(f"low-{node}") for node in ("n1", "n2")]
+    for pod, node in zip(low, ("n1", "n2"), strict=True):
+        pod["spec"] = {"containers": pod["spec"]["containers"], "nodeName": node, "priority": 1}
+    members = [_pod(f"m{index}") for index in range(3)]
+    for pod in members:
+        pod["spec"]["priority"] = 100
+    group = {
+        "apiVersion": "scheduling.k8s.io/v1alpha2",
+        "kind": "PodGroup",
+        "metadata": {"name": "train", "namespace": "ml"},
+        "spec": {"schedulingPolicy": {"gang": {"minCount": minimum}}},
+    }
+    path = folder / "dump.json"
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [*nodes, group, *low, *members]}))
+    return str(path)
+
+
+@pytest.mark.parametrize(("minimum", "nominated"), [(2, ["n1", "n2"]), (3, [])])
+def test_the_data_has_what_members_preempt_by_themselves(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], minimum: int, nominated: list[str]
+) -> None:
+    gates = "GenericWorkload=true,GangScheduling=true"
+    code = run(_preempting(tmp_path, minimum), "podgroup", "train", "-n", "ml", "-o", "json", gates=gates)
+    told = json.loads(capsys.readouterr().out)
+    assert code == 1
+    assert told["postFilter"]["victims"] == ["ml/low-n1", "ml/low-n2"]
+    own = [member["postFilter"] for member in told["members"]]
+    assert [each["nominatedNode"] for each in own] == ["n1", "n2", None]
+    assert [each["victims"] for each in own] == [["ml/low-n1"], ["ml/low-n2"], []]
+    assert [each["nominatedNode"] for each in told["members"] if each["nominatedNode"]] == nominated
+    assert [each["tied"] for each in told["members"]] == [*([name] for name in nominated), *[[]] * (3 - len(nominated))]
+
+
 def test_the_data_tells_each_domain_and_what_the_next_pod_lacks(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 def podgroup_data(result: PodGroupResult) -> dict[str, Any]:
     """All that `explain podgroup` says."""
     group = result.info.group
-    post_filter = result.post_filter
     return {
         "apiVersion": API_VERSION,
         "kind": "PodGroupExplanation",
@@ -30,13 +29,7 @@ def podgroup_data(result: PodGroupResult) -> dict[str, Any]:
         "placements": _placements(result),
         "best": list(result.best) if result.info.topology_key is not None else [],
         "children": [podgroup_data(child) for child in result.children],
-        "postFilter": None
-        if post_filter is None
-        else {
-            "code": post_filter.status.code.value,
-            "message": post_filter.status.message,
-            "victims": [pod.key for pod in post_filter.victims],
-        },
+        "postFilter": _post_filter(result),
         "condition": plain(result.condition),
         "event": None,
         "suggestions": [],
@@ -49,6 +42,40 @@ def members_data(result: PodGroupResult) -> list[dict[str, Any]]:
     return [_member(each) for each in result.members]
 
 
+def _post_filter(result: PodGroupResult) -> dict[str, Any] | None:
+    """Preemption for the group as a whole; where members preempt by themselves, what they find together."""
+    found = result.post_filter
+    if found is not None:
+        status, victims = found.status, found.victims
+        return {
+            "code": status.code.value,
+            "message": status.message,
+            "victims": [pod.key for pod in victims],
+        }
+    own = [each.result.post_filter for each in result.members if each.result and each.result.post_filter is not None]
+    if not own:
+        return None
+    decisive = next((each.status for each in own if not each.status.is_success), own[0].status)
+    return {
+        "code": decisive.code.value,
+        "message": decisive.message,
+        "victims": [pod.key for pod in result.victims],
+    }
+
+
+def _own_post_filter(member: Member) -> dict[str, Any] | None:
+    """Preemption for the member by itself."""
+    found = member.result.post_filter if member.result is not None else None
+    if found is None:
+        return None
+    return {
+        "code": found.status.code.value,
+        "message": found.status.message,
+        "nominatedNode": found.nominated_node or None,
+        "victims": [pod.key for pod in found.victims],
+    }
+
+
 def _member(member: Member) -> dict[str, Any]:
     return {
         "pod": {"namespace": member.pod.metadata.namespace, "name": member.pod.metadata.name},
@@ -56,6 +83,7 @@ def _member(member: Member) -> dict[str, Any]:
         "tied": list(member.tied),
         "outcome": member.outcome.value,
         "nominatedNode": member.nominated_node or None,
+        "postFilter": _own_post_filter(member),
         "event": member.event,
     }
 
