@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
+from kubectl_sched.api.apimachinery.quantity import InvalidQuantity, value
 from kubectl_sched.binding.second_scheduler.election_rules import JITTER_FACTOR, Terms
 from kubectl_sched.binding.second_scheduler.queued_pod import Backoff
 from kubectl_sched.config.duration import InvalidDuration, parse_duration
 from kubectl_sched.config.types import LeaderElectionConfiguration
 from kubectl_sched.errors import SchedError
+from kubectl_sched.framework.cycle_budget import SERVICE, CycleLimits
 from kubectl_sched.plugins.gang_scheduling import GangScheduling
 from kubectl_sched.record import Record
 from kubectl_sched.scheduler.group_membership import has_group_cycles
@@ -20,6 +22,9 @@ from kubectl_sched.sources.discovery.known_schedulers import lease_name
 
 if TYPE_CHECKING:
     from kubectl_sched.config import Configuration, ResolvedProfile
+
+_STEPS_A_SECOND: Final = 1_000_000
+"""A step of a cycle's budget is about a microsecond."""
 
 _KUBE_SCHEDULERS_LEASE: Final = LeaderElectionConfiguration().resource_name
 
@@ -38,6 +43,8 @@ class WatchOptions(Record, frozen=True, kw_only=True):
     leader_elect_resource_name: str | None = None
     leader_elect_resource_namespace: str | None = None
     listen: str | None = None
+    cycle_work: str | None = None
+    cycle_memory: str | None = None
     preempt: bool = False
     take_over: bool = False
     yes: bool = False
@@ -60,6 +67,7 @@ class Settings(Record, frozen=True, kw_only=True):
     configuration: Configuration
     election: Election | None
     backoff: Backoff
+    limits: CycleLimits
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -79,7 +87,12 @@ def settings(options: WatchOptions, configuration: Configuration) -> Settings:
         counts_every_attempt=not configuration.release.backoff_counts_rejections,
         flushes_gated=configuration.release.gated_pods_are_flushed,
     )
-    return Settings(configuration=configuration, election=election(options, configuration), backoff=backoff)
+    return Settings(
+        configuration=configuration,
+        election=election(options, configuration),
+        backoff=backoff,
+        limits=cycle_limits(options),
+    )
 
 
 def check_flags(options: WatchOptions) -> None:
@@ -90,8 +103,25 @@ def check_flags(options: WatchOptions) -> None:
         raise SchedError("--scheduler-name takes the schedulerName that pods ask for, and it is empty")
     for flag in ("lease-duration", "renew-deadline", "retry-period"):
         _seconds(flag, getattr(options, f"leader_elect_{flag.replace('-', '_')}"), 0.0)
+    cycle_limits(options)
     if options.listen is not None:
         address(options.listen)
+
+
+def cycle_limits(options: WatchOptions) -> CycleLimits:
+    """Return the most that one cycle may take. Raises SchedError for what is no time or no amount of memory."""
+    seconds = _duration("cycle-work", options.cycle_work, SERVICE.steps / _STEPS_A_SECOND)
+    if seconds * _STEPS_A_SECOND < 1:
+        raise SchedError("--cycle-work must be longer than 0s: no pod could be decided about")
+    memory = SERVICE.memory
+    if options.cycle_memory is not None:
+        try:
+            memory = value(options.cycle_memory)
+        except InvalidQuantity:
+            memory = 0
+    if memory <= 0:
+        raise SchedError(f"--cycle-memory {options.cycle_memory}: it takes an amount such as 256Mi")
+    return CycleLimits(steps=int(seconds * _STEPS_A_SECOND), memory=memory)
 
 
 def address(text: str) -> tuple[str, int]:
@@ -168,12 +198,16 @@ def _check_terms(terms: Terms) -> None:
 
 
 def _seconds(flag: str, given: str | None, default: float) -> float:
+    return _duration(f"leader-elect-{flag}", given, default)
+
+
+def _duration(flag: str, given: str | None, default: float) -> float:
     if given is None:
         return default
     try:
         return parse_duration(given) / 1e9
     except InvalidDuration as wrong:
-        raise SchedError(f"--leader-elect-{flag} {given}: {wrong}; it takes a duration such as 15s") from None
+        raise SchedError(f"--{flag} {given}: {wrong}; it takes a duration such as 15s") from None
 
 
 def identity() -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from typer import Option
@@ -68,6 +70,18 @@ class SecondScheduler(OptionGroup, frozen=True, kw_only=True):
             help="Where to serve /healthz, /livez, /readyz and /metrics; default: nowhere.",
         ),
     ] = None
+    cycle_work: Annotated[
+        str | None,
+        Option(
+            "--cycle-work",
+            metavar="2s",
+            help="The most work that one pod's cycle may take; a pod that needs more waits longer each time.",
+        ),
+    ] = None
+    cycle_memory: Annotated[
+        str | None,
+        Option("--cycle-memory", metavar="256Mi", help="The most memory that one pod's cycle may take."),
+    ] = None
     quiet: Annotated[bool, Option("--quiet", "-q", help="With --watch: do not print each decision.")] = False
 
     def settings(self, **others: Any) -> WatchOptions:
@@ -111,6 +125,15 @@ def run(given: WatchOptions, connection: ConnectionOptions) -> int:
     from kubectl_sched.binding.second_scheduler.settings import check_flags
 
     check_flags(given)
+    # Nothing is written before the watches begin, and from then on SIGTERM ends what is under way first.
+    before = signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
+    try:
+        return _run(given, connection)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _run(given: WatchOptions, connection: ConnectionOptions) -> int:
     from kubectl_sched.binding.second_scheduler.run import run_watch
     from kubectl_sched.cli.interruptible_cluster import endpoint_of
 

@@ -10,6 +10,7 @@ from kubectl_sched.binding.second_scheduler.election_rules import Terms
 from kubectl_sched.binding.second_scheduler.settings import WatchOptions, address, check_flags, settings
 from kubectl_sched.config import Configuration, KubeVersion, load_configuration
 from kubectl_sched.errors import SchedError
+from kubectl_sched.framework.cycle_budget import SERVICE, CycleLimits
 from kubectl_sched.sources.discovery.known_schedulers import lease_name
 
 
@@ -34,6 +35,27 @@ def configuration(*names: str, **fields: Any) -> Configuration:
 )
 def test_whom_it_serves(given: Configuration, options: WatchOptions, served: tuple[str, ...]) -> None:
     assert settings(options, given).names == served
+
+
+def test_the_budget_of_a_cycle_is_set_by_flags() -> None:
+    given = load_configuration()
+    assert settings(WatchOptions(scheduler_name="mine"), given).limits == SERVICE
+    own = WatchOptions(scheduler_name="mine", cycle_work="500ms", cycle_memory="1Gi")
+    assert settings(own, given).limits == CycleLimits(steps=500_000, memory=1 << 30)
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        ({"cycle_work": "long"}, "--cycle-work long"),
+        ({"cycle_work": "0s"}, "--cycle-work must be longer than 0s"),
+        ({"cycle_memory": "much"}, "--cycle-memory much: it takes an amount such as 256Mi"),
+        ({"cycle_memory": "-1"}, "--cycle-memory -1"),
+    ],
+)
+def test_a_budget_that_makes_no_sense_is_refused(flags: dict[str, str], said: str) -> None:
+    with pytest.raises(SchedError, match=said):
+        check_flags(WatchOptions(scheduler_name="mine", **flags))  # type: ignore[arg-type]
 
 
 def test_leader_election_is_kube_schedulers_but_for_the_lease() -> None:
