@@ -28,6 +28,7 @@ from kubectl_sched.plugins.dynamic_resources.state import STATE as CLAIMS
 from kubectl_sched.record import Record
 from kubectl_sched.scheduler.reserve import reserved
 from kubectl_sched.sources.live.live_errors import ClusterError, LostResponseError, ResponseError
+from kubectl_sched.sources.live.server_refusals import BUSY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
     from kubectl_sched.scheduler.result import ScheduleResult
 
 _TRIES = 5
+_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.5, 5.0
+"""Between two looks at a pod whose Binding may have been carried out."""
 
 
 class Ended(Record, frozen=True, kw_only=True):
@@ -79,12 +82,20 @@ class Failed(Ended, frozen=True, kw_only=True):
     interrupted: bool = False
 
 
-class BindingCycle:
-    """Binds pods, each call of `run` one, from any thread; holds nothing of any pod."""
+class Lost(Failed, frozen=True, kw_only=True):
+    """The pod may have been bound to the node: the answer to its Binding was lost, and we end before it is known."""
 
-    def __init__(self, writer: Writer, recorder: EventRecorder) -> None:
+
+class BindingCycle:
+    """Binds pods, each call of `run` one, from any thread; holds nothing of any pod.
+
+    With `is_patient` a pod whose Binding may have been carried out is looked up for as long as the server is away.
+    """
+
+    def __init__(self, writer: Writer, recorder: EventRecorder, *, is_patient: bool = False) -> None:
         self._writer = writer
         self._recorder = recorder
+        self._is_patient = is_patient
 
     def run(
         self,
@@ -100,7 +111,7 @@ class BindingCycle:
         if reservations is None:
             reservations = reserved(result, node, time_now())
         assert result.framework is not None  # noqa: S101 - a pod that no profile serves is never bound
-        run = _Run(self._writer, self._recorder, result, result.framework, node, stop)
+        run = _Run(self._writer, self._recorder, result, result.framework, node, stop, is_patient=self._is_patient)
         return run.ended(reservations)
 
 
@@ -115,7 +126,10 @@ class _Run:
         framework: Framework,
         node: str,
         stop: PodInPreBind,
+        *,
+        is_patient: bool,
     ) -> None:
+        self._is_patient = is_patient
         self._writer = writer
         self._recorder = recorder
         self._result = result
@@ -143,6 +157,8 @@ class _Run:
         if isinstance(outcome, Bound):
             self._announce()
             return replace(outcome, warnings=tuple(self._warnings), versions=self._pre_bind.versions)
+        if isinstance(outcome, Lost):
+            return replace(outcome, warnings=tuple(self._warnings))
         left = unreserve(self._writer, self._pod, self._not_used(outcome))
         self._take_back_nomination(outcome)
         return replace(outcome, warnings=tuple(self._warnings), left=left)
@@ -188,7 +204,7 @@ class _Run:
             self._warnings.append(f"pod {self._pod.key} could not be nominated to {self._node}: {failure}")
             return
         self._nominated_before = self._pod.status.nominated_node_name
-        self._pod = _at(self._pod, patched["metadata"]["resourceVersion"])
+        self._pod = _at(self._pod, patched.get("metadata", {}).get("resourceVersion", ""))
 
     def _take_back_nomination(self, outcome: Ended) -> None:
         if self._nominated_before is None or isinstance(outcome, Taken | Gone) or self._writer.dry_run:
@@ -223,12 +239,25 @@ class _Run:
             lost = answer is None or answer.after_lost
             if answer is not None and not lost and answer.status not in {HTTPStatus.CONFLICT, HTTPStatus.NOT_FOUND}:
                 return self._refused(answer.message or str(answer))
-            settled = self._settled(lost=lost)
+            settled = self._settled_in_time(failure) if lost and self._is_patient else self._settled(lost=lost)
             if settled is not None:
                 return settled
             if answer is None or answer.status != HTTPStatus.CONFLICT:
                 return self._refused(str(failure))  # the client has tried again for as long as makes sense
         return self._refused(f"pod {self._pod.key} keeps changing")
+
+    def _settled_in_time(self, lost: ClusterError) -> Bound | Taken | Gone | Failed | None:
+        """Look the pod up, again and again while the server is away, and return its outcome as `_settled` does."""
+        seconds = _FIRST_PAUSE_SECONDS
+        while True:
+            try:
+                return self._settled(lost=True)
+            except ClusterError as failure:
+                if isinstance(failure, ResponseError) and failure.status not in BUSY:
+                    raise
+            if self._stop.wait(seconds):
+                return Lost(status=error(f"it is not known whether the pod is bound to {self._node}: {lost}"))
+            seconds = min(2 * seconds, _LONGEST_PAUSE_SECONDS)
 
     def _settled(self, *, lost: bool) -> Bound | Taken | Gone | Failed | None:
         """Look the pod up and return its outcome; None if it waits as before and the Binding may be sent again."""

@@ -5,11 +5,13 @@ from __future__ import annotations
 import platform
 import threading
 import time
+from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING, NamedTuple
 from uuid import uuid4
 
 from kubectl_sched.binding.api_requests import create_event, patch_event
+from kubectl_sched.binding.event_retries import may_be_written_later
 from kubectl_sched.binding.timestamps import micro_time, micro_time_now
 from kubectl_sched.errors import SchedError
 from kubectl_sched.sources.live.live_errors import ResponseError
@@ -17,6 +19,7 @@ from kubectl_sched.sources.live.live_errors import ResponseError
 if TYPE_CHECKING:
     from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.api.pod import Pod
+    from kubectl_sched.binding.event_retries import EventRetries
     from kubectl_sched.binding.writer import JSON, Writer
 
 _FINISH_SECONDS = 360.0
@@ -95,8 +98,10 @@ class _Series(NamedTuple):
 class EventRecorder:
     """Writes events, from any thread. What happens again is counted in one event, and written now and then."""
 
-    def __init__(self, writer: Writer) -> None:
+    def __init__(self, writer: Writer, retries: EventRetries | None = None) -> None:
+        """With `retries`, an event that a server does not get while it is away is written later."""
         self._writer = writer
+        self._retries = retries
         self._host = platform.node()
         self._lock = threading.Lock()
         self._known: dict[tuple[str, ...], _Series] = {}
@@ -112,7 +117,11 @@ class EventRecorder:
         except SchedError as error:
             if isinstance(error, ResponseError) and error.status == HTTPStatus.CONFLICT:
                 return None  # an answer was lost, and the event is there
-            return f"the event {details.reason} of pod {pod.key} could not be written: {error}"
+            sentence = f"the event {details.reason} of pod {pod.key} could not be written"
+            retries = self._retries if may_be_written_later(error) else None
+            if retries is not None and retries.add(partial(self._write, *series), sentence):
+                return None
+            return f"{sentence}: {error}"
         return None
 
     def _counted(self, key: tuple[str, ...], event: JSON) -> tuple[JSON, int] | None:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import msgspec
 
-from kubectl_sched.api.decoders import decoder
+from kubectl_sched.api.decoders import UNDECODABLE, decoder
 from kubectl_sched.record import Record
-from kubectl_sched.sources.live.live_errors import ResponseError
+from kubectl_sched.sources.live.live_errors import ClusterError, LostResponseError, ResponseError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,7 +46,10 @@ class Writer:
         return Writer(self._server, dry_run=True)
 
     def send(self, request: Request) -> JSON:
-        """Send the request and return the answer. Raises what Server.write raises."""
+        """Send the request and return the answer.
+
+        Raises what Server.write raises, and LostResponseError for a success that is no JSON, as of a proxy in between.
+        """
         answer = self._server.write(
             request.method,
             request.path,
@@ -55,18 +58,22 @@ class Writer:
             query={"dryRun": "All"} if self.dry_run else None,
             repeatable=request.repeatable,
         )
-        decoded = msgspec.json.decode(answer)
+        try:
+            decoded = msgspec.json.decode(answer)
+        except UNDECODABLE:
+            why = f"the answer to {request.method} {request.path} is no JSON, so that it may have been done or not"
+            raise LostResponseError(why) from None
         return decoded if isinstance(decoded, dict) else {}
 
     def get(self, path: str) -> JSON | None:
         """An object as the server has it, None if there is none. Raises ClusterError otherwise."""
         body = self._body(path, None)
-        return msgspec.json.decode(body, type=dict[str, Any]) if body is not None else None
+        return _decoded(body, dict[str, Any], path) if body is not None else None
 
     def read(self, path: str, kind: type[T], query: Mapping[str, str] | None = None) -> T | None:
         """The same, as one of our own objects."""
         body = self._body(path, query)
-        return decoder(kind).decode(body) if body is not None else None
+        return _decoded(body, kind, path) if body is not None else None
 
     def _body(self, path: str, query: Mapping[str, str] | None) -> bytes | None:
         try:
@@ -75,3 +82,11 @@ class Writer:
             if error.status == HTTPStatus.NOT_FOUND:
                 return None
             raise
+
+
+def _decoded(body: bytes, kind: type[T], path: str) -> T:
+    """Decode an object. Raises ClusterError for an answer that is none."""
+    try:
+        return decoder(kind).decode(body)
+    except UNDECODABLE:
+        raise ClusterError(f"the answer to GET {path} is no object of the API") from None

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import http.server
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 Sent = tuple[str, str, dict[str, Any]]
 
@@ -16,15 +19,21 @@ class ApiServer:
         self.sent: list[Sent] = []
         self.refused: dict[tuple[str, str], int] = {}
         self.answers: dict[tuple[str, str], dict[str, Any]] = {}
+        self.raw: dict[tuple[str, str], bytes] = {}
+        """Answers that are no JSON."""
+        self.on_get: Callable[[str], None] = lambda _: None
+        """Called with the path before a read is answered."""
         listening = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def answer(self) -> None:
                 asked = (self.command, self.path.partition("?")[0])
-                if self.command != "GET":
+                if self.command == "GET":
+                    listening.on_get(asked[1])
+                else:
                     body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                     listening.sent.append((*asked, body))
-                said = json.dumps(listening.answers.get(asked, {})).encode()
+                said = listening.raw.get(asked, json.dumps(listening.answers.get(asked, {})).encode())
                 self.send_response(listening.refused.get(asked, 200))
                 self.send_header("Content-Length", str(len(said)))
                 self.end_headers()

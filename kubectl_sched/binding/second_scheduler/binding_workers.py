@@ -13,6 +13,7 @@ from kubectl_sched.binding.api_requests import patch_pod_status
 from kubectl_sched.binding.binding_cycle import BindingCycle, Failed
 from kubectl_sched.binding.cancellable_binding import PodInPreBind
 from kubectl_sched.binding.event_recorder import EventRecorder
+from kubectl_sched.binding.event_retries import EventRetries
 from kubectl_sched.binding.pod_status import status_change
 from kubectl_sched.binding.preemption_executor import preempt, preemption_of
 from kubectl_sched.binding.scheduling_failure import report_failure, report_of_member, report_of_overdraft, write_report
@@ -64,8 +65,9 @@ class Binder:
     def __init__(self, writer: Writer, tell: Callable[[Message], None], *, may_preempt: bool = False) -> None:
         self.may_preempt = may_preempt
         self._writer = writer
-        self._recorder = EventRecorder(writer)
-        self._cycle = BindingCycle(writer, self._recorder)
+        self._retries = EventRetries(lambda sentence: tell(Warned(sentence)))
+        self._recorder = EventRecorder(writer, self._retries)
+        self._cycle = BindingCycle(writer, self._recorder, is_patient=True)
         self._tell = tell
         self._stopping = threading.Event()
         self._in_pre_bind: dict[str, PodInPreBind] = {}
@@ -166,6 +168,7 @@ class Binder:
     def close(self) -> None:
         """Take nothing more on; what has not begun is left."""
         self._stopping.set()
+        self._retries.close()
         for pool in (self._binding, self._waiting, self._reporting):
             pool.shutdown(wait=False, cancel_futures=True)
 

@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 from kubectl_sched.api.pod import Pod
-from kubectl_sched.binding.binding_cycle import Bound, Failed, Gone, Taken
+from kubectl_sched.binding.binding_cycle import Bound, Failed, Gone, Lost, Taken
 from kubectl_sched.binding.preemption_executor import preemption_of, without_preemption
 from kubectl_sched.binding.second_scheduler.cluster_events import ASSUMED_POD_FORGOTTEN
 from kubectl_sched.binding.second_scheduler.equal_decisions import EqualDecisions
@@ -200,6 +200,11 @@ class PodAttempts:
             self.metrics.attempted(SCHEDULED, _profile(result), now - began)
             self.metrics.scheduled(queued.attempts, now - queued.entered)
             self.log.assigned(queued.pod, outcome.node)
+            return
+        if isinstance(outcome, Lost):
+            # It counts on its node until the watch says otherwise, whoever decides next.
+            self.log.problem(f"pod {queued.key}: {outcome.status.message}")
+            self.metrics.attempted(ERROR, _profile(result), now - began)
             return
         self.cache.forget(result.pod)
         self.queue.move(ASSUMED_POD_FORGOTTEN, now, nominated_pod(result.pod, node))
