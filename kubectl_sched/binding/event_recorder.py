@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING, NamedTuple
 from uuid import uuid4
 
 from kubectl_sched.binding.api_requests import create_event, patch_event
-from kubectl_sched.binding.event_retries import may_be_written_later
 from kubectl_sched.binding.timestamps import micro_time, micro_time_now
 from kubectl_sched.errors import SchedError
 from kubectl_sched.sources.live.live_errors import ResponseError
+from kubectl_sched.sources.live.server_refusals import BUSY
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.api.pod import Pod
-    from kubectl_sched.binding.event_retries import EventRetries
     from kubectl_sched.binding.writer import JSON, Writer
 
 _FINISH_SECONDS = 360.0
@@ -98,10 +99,10 @@ class _Series(NamedTuple):
 class EventRecorder:
     """Writes events, from any thread. What happens again is counted in one event, and written now and then."""
 
-    def __init__(self, writer: Writer, retries: EventRetries | None = None) -> None:
-        """With `retries`, an event that a server does not get while it is away is written later."""
+    def __init__(self, writer: Writer, write_later: Callable[[Callable[[], None], str], bool] | None = None) -> None:
+        """`write_later` takes an event that the server did not get, and what is told once it is given up."""
         self._writer = writer
-        self._retries = retries
+        self._write_later = write_later
         self._host = platform.node()
         self._lock = threading.Lock()
         self._known: dict[tuple[str, ...], _Series] = {}
@@ -118,8 +119,8 @@ class EventRecorder:
             if isinstance(error, ResponseError) and error.status == HTTPStatus.CONFLICT:
                 return None  # an answer was lost, and the event is there
             sentence = f"the event {details.reason} of pod {pod.key} could not be written"
-            retries = self._retries if may_be_written_later(error) else None
-            if retries is not None and retries.add(partial(self._write, *series), sentence):
+            later = self._write_later if may_be_written_later(error) else None
+            if later is not None and later(partial(self._write, *series), sentence):
                 return None
             return f"{sentence}: {error}"
         return None
@@ -158,3 +159,8 @@ def _key(event: JSON) -> tuple[str, ...]:
         regarding["uid"],
         regarding["resourceVersion"],
     )
+
+
+def may_be_written_later(error: SchedError) -> bool:
+    """Report whether the server was away or busy; what it has refused it would refuse again."""
+    return not isinstance(error, ResponseError) or error.status in BUSY

@@ -13,10 +13,11 @@ from kubectl_sched.binding.api_requests import patch_pod_status
 from kubectl_sched.binding.binding_cycle import BindingCycle, Failed
 from kubectl_sched.binding.cancellable_binding import PodInPreBind
 from kubectl_sched.binding.event_recorder import EventRecorder
-from kubectl_sched.binding.event_retries import EventRetries
 from kubectl_sched.binding.pod_status import status_change
 from kubectl_sched.binding.preemption_executor import preempt, preemption_of
 from kubectl_sched.binding.scheduling_failure import report_failure, report_of_member, report_of_overdraft, write_report
+from kubectl_sched.binding.second_scheduler.events.event_retries import EventRetries
+from kubectl_sched.binding.second_scheduler.events.unwritten_scheduled_events import write_missing_events
 from kubectl_sched.binding.second_scheduler.loop_messages import (
     Finished,
     LastVictim,
@@ -25,7 +26,6 @@ from kubectl_sched.binding.second_scheduler.loop_messages import (
     Warned,
 )
 from kubectl_sched.binding.second_scheduler.queue.queue_places import PREEMPTION_PLUGIN
-from kubectl_sched.binding.second_scheduler.unwritten_scheduled_events import write_missing_events
 from kubectl_sched.binding.timestamps import time_now
 from kubectl_sched.errors import SchedError
 from kubectl_sched.framework.status import error
@@ -66,7 +66,7 @@ class Binder:
         self.may_preempt = may_preempt
         self._writer = writer
         self._retries = EventRetries(lambda sentence: tell(Warned(sentence)))
-        self._recorder = EventRecorder(writer, self._retries)
+        self._recorder = EventRecorder(writer, self._retries.add)
         self._cycle = BindingCycle(writer, self._recorder, is_patient=True)
         self._tell = tell
         self._stopping = threading.Event()

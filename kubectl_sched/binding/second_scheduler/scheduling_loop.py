@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.api.scheduling import PodGroup
 from kubectl_sched.binding.second_scheduler.cluster_events import ASSUMED_POD_FORGOTTEN, Happened, cluster_event
+from kubectl_sched.binding.second_scheduler.events.unwritten_scheduled_events import lately_bound
 from kubectl_sched.binding.second_scheduler.followed_kinds import watched_kinds
 from kubectl_sched.binding.second_scheduler.loop_messages import (
     Finished,
@@ -28,7 +29,6 @@ from kubectl_sched.binding.second_scheduler.loop_messages import (
 from kubectl_sched.binding.second_scheduler.queue.fair_shares import OVERUSED, EventBacklog, NamespaceUse
 from kubectl_sched.binding.second_scheduler.queue.queue_places import PREEMPTION_PLUGIN
 from kubectl_sched.binding.second_scheduler.queued_pod import QueuedPod, nominated_pod
-from kubectl_sched.binding.second_scheduler.unwritten_scheduled_events import lately_bound
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.sources.live.list_paths import group_of
 from kubectl_sched.sources.live.reflector import Changed, Disturbed, Replaced, Resumed

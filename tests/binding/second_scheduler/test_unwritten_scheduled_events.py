@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.binding.event_recorder import EventRecorder
-from kubectl_sched.binding.second_scheduler.unwritten_scheduled_events import lately_bound, write_missing_events
+from kubectl_sched.binding.second_scheduler.events.unwritten_scheduled_events import lately_bound, write_missing_events
 from tests.plugins.clusters import pod
 
 if TYPE_CHECKING:

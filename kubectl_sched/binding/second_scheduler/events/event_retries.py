@@ -7,15 +7,15 @@ import threading
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from kubectl_sched.binding.event_recorder import may_be_written_later
 from kubectl_sched.errors import SchedError
 from kubectl_sched.sources.live.live_errors import ResponseError
-from kubectl_sched.sources.live.server_refusals import BUSY
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 TRIES: Final = 12
-"""How often one event is sent at most, the first time included."""
+"""The most times that one event is sent, the first time included."""
 
 PAUSE_SECONDS: Final = 10.0
 _SPREAD: Final = 1.25
@@ -28,7 +28,7 @@ _MOST: Final = 1_000
 class _Unwritten(NamedTuple):
     write: Callable[[], None]
     sentence: str
-    """What is told of the event once it is given up, without the reason."""
+    """The sentence that is told once the event is given up, without the reason."""
     tries: int
 
 
@@ -83,8 +83,3 @@ class EventRetries:
                 return False
             self._tell(f"{event.sentence}: {error}")
         return True
-
-
-def may_be_written_later(error: SchedError) -> bool:
-    """Report whether the server was away or busy; what it has refused it would refuse again."""
-    return not isinstance(error, ResponseError) or error.status in BUSY

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kubectl_sched.binding.event_recorder import EventRecorder, failed_scheduling
-from kubectl_sched.binding.event_retries import TRIES, EventRetries
+from kubectl_sched.binding.second_scheduler.events.event_retries import TRIES, EventRetries
 from kubectl_sched.sources.live.live_errors import ClusterError, ResponseError
 from tests.plugins.clusters import pod
 
@@ -35,7 +35,7 @@ def test_an_event_is_written_once_the_server_is_there_again(
 
     monkeypatch.setattr(type(writer), "send", sometimes)
     told: SimpleQueue[str] = SimpleQueue()
-    recorder = EventRecorder(writer, EventRetries(told.put, pause_seconds=0.01))
+    recorder = EventRecorder(writer, EventRetries(told.put, pause_seconds=0.01).add)
     assert recorder.record(pod(), "mine", failed_scheduling("no room")) is None
     assert written.get(timeout=60)
     ((method, path, body),) = server.sent
