@@ -28,6 +28,7 @@ def listed() -> dict[str, str]:
     return {entry: section for section, entries in sections().items() if section != "kinds" for entry in entries}
 
 
+@cache
 def treatment(kind: type[msgspec.Struct], field: str) -> str | None:
     """Return the treatment of a field of that type, or of the type that it derives from; None if it is not listed."""
     names = (f"{base.__name__}.{field}" for base in kind.__mro__)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from functools import cache, partial
-from typing import TYPE_CHECKING, Any, Final
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 from msgspec import structs
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 _SCHEDULERS_CONDITIONS: Final = ("PodScheduled", "PodGroup")
 _SCHEDULERS_EVENTS: Final = frozenset({"FailedScheduling", "NotTriggerScaleUp"})
 _WORD: Final = pattern(r"[A-Za-z0-9][\w./:-]{0,127}", re.ASCII)
-_TREATED: Final = frozenset({"message", "word", "flags", "configuration", "never"})
-"""The sections of the table whose fields a snapshot does not hold just as they are."""
+_TREATED: Final = frozenset({"inside", "message", "word", "flags", "configuration", "never"})
+"""The treatments of fields that a snapshot does not hold just as they are."""
 
 
 def is_kept_kind(kind: type[KubernetesObject]) -> bool:
@@ -59,31 +59,31 @@ class FieldCutter:
         return changed
 
     def _struct(self, value: Any) -> Any:
-        changes: dict[str, Any] = {}
         kind: type[msgspec.Struct] = type(value)
-        for field in _fields_to_look_at(kind):
-            before = getattr(value, field.name)
+        changes: dict[str, Any] = {}
+        for step in _steps(kind):
+            before = getattr(value, step.field)
             if not before:
                 continue
-            after = self._field(value, field, before)
+            after = self._cut(step, value, before)
             if after != before:
-                changes[field.name] = after
+                changes[step.field] = after
         return structs.replace(value, **changes) if changes else value
 
-    def _field(self, holder: Any, field: msgspec.structs.FieldInfo, value: Any) -> Any:
-        found = treatment(type(holder), field.name)
-        if found is None and not holds_text(field.type):
-            return self._inside(value)
-        cuts: dict[str | None, Callable[[Any], Any]] = {
-            "message": partial(self._message, holder),
-            "word": _word,
-            "flags": kept_flags,
-            "configuration": _kept_data if isinstance(holder, ConfigMap) else kept_text,
-        }
-        cut = cuts.get(found)
-        if cut is not None:
-            return cut(value)
-        return field.default_factory() if field.default is msgspec.NODEFAULT else field.default
+    def _cut(self, step: _Step, holder: Any, value: Any) -> Any:
+        match step.treatment:
+            case "inside":
+                return self._inside(value)
+            case "message":
+                return self._message(holder, value)
+            case "word":
+                return value if _WORD.fullmatch(value) else ""
+            case "flags":
+                return kept_flags(value)
+            case "configuration":
+                return _kept_data(value) if isinstance(holder, ConfigMap) else kept_text(value)
+            case _:
+                return step.nothing
 
     def _inside(self, value: Any) -> Any:
         if isinstance(value, msgspec.Struct):
@@ -104,21 +104,28 @@ class FieldCutter:
         return kept_message(self._kind, text)
 
 
+class _Step(NamedTuple):
+    """A field that is not always kept just as it is, its treatment, and its value when it is left out."""
+
+    field: str
+    treatment: str
+    nothing: Any
+
+
 @cache
-def _fields_to_look_at(kind: type[msgspec.Struct]) -> tuple[msgspec.structs.FieldInfo, ...]:
-    """Return the fields of a type that hold, at any depth, what is not kept just as it is."""
-    return tuple(field for field in types_of_fields(kind) if _is_to_look_at(kind, field))
+def _steps(kind: type[msgspec.Struct]) -> tuple[_Step, ...]:
+    """Return the steps for a type; a field that holds Structs is looked into, one that is not listed is left out."""
+    return tuple(
+        _Step(field.name, found, field.default_factory() if field.default is msgspec.NODEFAULT else field.default)
+        for field in types_of_fields(kind)
+        if (found := treatment(kind, field.name) or _unlisted(field)) in _TREATED
+    )
 
 
-def _is_to_look_at(kind: type[msgspec.Struct], field: msgspec.structs.FieldInfo) -> bool:
-    found = treatment(kind, field.name)
-    if found is not None:
-        return found in _TREATED
-    return holds_text(field.type) or any(_fields_to_look_at(each) for each in structs_in(field.type))
-
-
-def _word(text: str) -> str:
-    return text if _WORD.fullmatch(text) else ""
+def _unlisted(field: msgspec.structs.FieldInfo) -> str:
+    if holds_text(field.type):
+        return "never"
+    return "inside" if any(_steps(each) for each in structs_in(field.type)) else ""
 
 
 def _kept_data(data: dict[str, str]) -> dict[str, str]:
