@@ -102,13 +102,13 @@ def generated(monkeypatch: pytest.MonkeyPatch) -> Json:
     """The manifest as `.ci/archives` generates it for archives of all platforms."""
     monkeypatch.syspath_prepend(str(ROOT / ".ci" / "archives"))
     krew = import_module("krew")
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
     archives = [
-        krew.Archive(system, machine, f"kubectl-sched-v{project['version']}-{system}-{machine}.tar.gz", SHA256)
+        krew.Archive(system, machine, f"kubectl-sched-v{version}-{system}-{machine}.tar.gz", SHA256)
         for system, machine in PLATFORMS
     ]
     words = yaml.safe_load((ROOT / "manifests" / "krew.yaml").read_text())
-    manifest: Json = yaml.safe_load(krew.as_text(krew.manifest(words, project, archives)))
+    manifest: Json = yaml.safe_load(krew.as_text(krew.manifest(words, version, archives)))
     return manifest
 
 

@@ -24,10 +24,9 @@ class Archive(NamedTuple):
         return "kubectl-sched.exe" if self.os == "windows" else "kubectl-sched"
 
 
-def manifest(words: Mapping[str, Any], project: Mapping[str, Any], archives: Iterable[Archive]) -> dict[str, Any]:
-    """The manifest of a release of pyproject.toml's project, whose files are below the homepage as GitHub has them."""
-    version, homepage = project["version"], project["urls"]["Homepage"]
-    release = f"{homepage}/releases/download/v{version}"
+def manifest(words: Mapping[str, Any], version: str, archives: Iterable[Archive]) -> dict[str, Any]:
+    """The manifest of a release, whose files are below the homepage as GitHub has them."""
+    release = f"{words['spec']['homepage']}/releases/download/v{version}"
     platforms = [
         {
             "selector": {"matchLabels": {"os": archive.os, "arch": archive.arch}},
@@ -37,8 +36,7 @@ def manifest(words: Mapping[str, Any], project: Mapping[str, Any], archives: Ite
         }
         for archive in archives
     ]
-    spec = {"version": f"v{version}", "homepage": homepage, **words["spec"], "platforms": platforms}
-    return {**words, "spec": spec}
+    return {**words, "spec": {"version": f"v{version}", **words["spec"], "platforms": platforms}}
 
 
 def as_text(document: Mapping[str, Any]) -> str:

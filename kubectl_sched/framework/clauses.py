@@ -18,6 +18,7 @@ _SINGULAR: Final = {
     "do": "does",
     "break": "breaks",
     "take": "takes",
+    "wait": "waits",
     "want": "wants",
 }
 _PLURAL: Final = {singular: plural for plural, singular in _SINGULAR.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from kubectl_sched.diagnostics.warnings import warnings
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from kubectl_sched.queries.contrast import Contrast
     from kubectl_sched.queries.provisioning.new_nodes import NewNodes
     from kubectl_sched.queries.ungated import Ungated
+    from kubectl_sched.queries.verdict.node_groups import NodeGroup
     from kubectl_sched.scheduler.queue_position import QueuePlace
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.scheduler.scheduler import Scheduler
@@ -60,6 +62,20 @@ class Explanation(CachingRecord, frozen=True, kw_only=True):
 
     new_nodes: NewNodes | None = None
     """The autoscaler's part: the node that it would make; None if none is seen or the pod needs none."""
+
+    @cached_property
+    def verdict(self) -> str:
+        """What decides about the pod, in at most 100 characters without its name; the same in every format."""
+        from kubectl_sched.queries.verdict.verdict import verdict_of  # a list of pods may show none
+
+        return verdict_of(self)
+
+    @cached_property
+    def groups(self) -> tuple[NodeGroup, ...]:
+        """The nodes by what keeps the pod off them, those that decide first; none where it fits."""
+        from kubectl_sched.queries.verdict.node_groups import node_groups  # as above
+
+        return node_groups(self.result)
 
     @property
     def needs(self) -> tuple[Need, ...]:

@@ -37,3 +37,11 @@ def pool_of(node: Node) -> str:
     taints = sorted(str(taint) for taint in node.spec.taints if not taint.key.startswith(CONDITION_TAINT))
     words = [f"role {role}" for role in roles] + [f"taint {taint}" for taint in taints]
     return ", ".join(words) or "no role, no taints"
+
+
+def pool_name(node: Node) -> str | None:
+    """The value of the node's pool label, else its first role; None if it has neither."""
+    labels = node.metadata.labels
+    found = next((labels[label] for label in data_lines(_POOL_LABELS) if labels.get(label)), None)
+    roles = sorted(key.removeprefix(_ROLE) for key in labels if key.startswith(_ROLE))
+    return found if found is not None else next(iter(roles), None)

@@ -1,0 +1,210 @@
+"""What one plugin has against some nodes, in a clause; kube-scheduler's own words where a plugin has no clause here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from kubectl_sched.framework.clauses import agreeing
+from kubectl_sched.framework.interface import FilterPlugin
+from kubectl_sched.queries.verdict.rejections import CORDONED, FIT, OF_CONTROLLERS, TAINTS, set_by_controller
+from kubectl_sched.queries.verdict.resource_words import missing_amount, of_resource
+from kubectl_sched.record import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from kubectl_sched.framework.evidence import JSON
+    from kubectl_sched.queries.verdict.rejections import Rejection
+    from kubectl_sched.scheduler.result import ScheduleResult
+
+_SHORT_KEYS: Final = {
+    "kubernetes.io/hostname": "node",
+    "topology.kubernetes.io/zone": "zone",
+    "topology.kubernetes.io/region": "region",
+    "failure-domain.beta.kubernetes.io/zone": "zone",
+    "topology.ebs.csi.aws.com/zone": "zone",
+    "topology.gke.io/zone": "zone",
+    "topology.disk.csi.azure.com/zone": "zone",
+}
+_DOMAINS_NAMED = 3
+
+
+class Phrase(Record, frozen=True, kw_only=True):
+    """One rejection of some nodes in words."""
+
+    several: str
+    """About several nodes, its verb first: `lack cpu`."""
+
+    detail: str = ""
+    """The numbers or objects behind it; may stand behind a colon."""
+
+    none_has: str = ""
+    """About all nodes, behind `no node`; empty where `several` is all there is."""
+
+    one_has: str = ""
+    """About a single node, behind its name; empty where `several` is all there is."""
+
+    sums: str = ""
+    """About a whole group of nodes; empty where `several` is all there is."""
+
+    @property
+    def of_one(self) -> str:
+        """The clause about a single node, behind its name."""
+        return self.one_has or agreeing(1, self.several)
+
+
+def short_key(key: str) -> str:
+    """Return `zone` for the well-known labels of zones, and alike for hosts and regions; else the key."""
+    return _SHORT_KEYS.get(key, key)
+
+
+def phrase_of(result: ScheduleResult, rejection: Rejection, rows: Sequence[int]) -> Phrase:
+    """Return the clauses about rows that are all kept out by the rejection."""
+    if rejection.plugin == FIT:
+        words = of_resource(result, rejection.what, rows)
+        return Phrase(
+            several=words.lack,
+            detail=words.detail,
+            none_has=words.none_has,
+            one_has=words.one_has,
+            sums=words.sums,
+        )
+    if rejection.plugin == CORDONED:
+        return Phrase(several="are cordoned")
+    if rejection.plugin == TAINTS:
+        return _of_taint(rejection.what)
+    by_facts = _BY_PLUGIN.get(rejection.plugin)
+    if by_facts is not None:
+        for facts in _facts(result, rejection.plugin, rows):
+            found = by_facts(facts)
+            if found is not None:
+                return found
+    return _summarized(result, rejection, rows)
+
+
+def lacks(result: ScheduleResult, rejections: Sequence[Rejection], row: int) -> str:
+    """Return what one node lacks, for the closest node of a group."""
+    told = [
+        missing_amount(result, each.what, row)
+        if each.plugin == FIT
+        else agreeing(1, phrase_of(result, each, [row]).several)
+        for each in rejections
+    ]
+    return "; ".join(told)
+
+
+def _summarized(result: ScheduleResult, rejection: Rejection, rows: Sequence[int]) -> Phrase:
+    """The plugin's own clause about many nodes; kube-scheduler's reason where no plugin keeps the nodes out alone."""
+    plugin = result.framework.plugins.get(rejection.plugin) if result.framework else None
+    if result.state is None or not isinstance(plugin, FilterPlugin) or rejection.plugin not in result.rejection_masks:
+        return Phrase(several="are rejected", detail=rejection.what or "kube-scheduler gives no reason")
+    with result.budget.running():
+        if result.budget.is_over():
+            return Phrase(several=f"fail {rejection.plugin}", detail=rejection.what)
+        clause = plugin.summarize(result.state, result.pod, result.nodes, np.array(rows, dtype=np.intp))
+    several, _, detail = clause.partition(": ")
+    return Phrase(several=several, detail=rejection.what if several == f"fail {rejection.plugin}" else detail)
+
+
+def _facts(result: ScheduleResult, plugin: str, rows: Sequence[int]) -> list[Mapping[str, JSON]]:
+    return [each.facts for each in result.filter_evidence(plugin, rows[0])]
+
+
+def _of_taint(taint: str) -> Phrase:
+    key = taint.partition(":")[0].partition("=")[0]
+    if key in OF_CONTROLLERS:
+        return Phrase(several=OF_CONTROLLERS[key])
+    if set_by_controller(key):
+        return Phrase(several=f"have taint {key}, which its controller removes")
+    if key in {"node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"}:
+        return Phrase(several="have the taint of the control plane")
+    short = taint.removesuffix(":NoSchedule")
+    return Phrase(several=f"have taint {short}")
+
+
+def _spread(facts: Mapping[str, JSON]) -> Phrase | None:
+    key = short_key(str(facts["topologyKey"]))
+    if "missingLabel" in facts:
+        return Phrase(several=f"have no label {facts['missingLabel']}", detail="over which its pods are spread")
+    wanted, existing = facts["minDomains"], facts["domainCount"]
+    domains = facts["domains"]
+    counts = dict(domains) if isinstance(domains, dict) else {}
+    fewest = min(counts, key=lambda name: counts[name], default="")
+    detail = f"{fewest} has {counts[fewest]}, {facts['domain']} has {facts['matching']}" if counts else ""
+    if facts["minimum"] == 0 and isinstance(wanted, int) and isinstance(existing, int) and wanted > existing:
+        detail = f"minDomains is {wanted}, only {existing} exist"
+    elif key == "node":
+        detail = f"they have {facts['matching']} of its pods, others {facts['minimum']}"
+    return Phrase(several=f"would exceed maxSkew {facts['maxSkew']} over {key}", detail=detail)
+
+
+def _neighbours(facts: Mapping[str, JSON]) -> Phrase | None:
+    rule, key = facts["rule"], short_key(str(facts.get("topologyKey", "")))
+    named = facts.get("pods")
+    pods = ", ".join(map(str, named[:1])) if isinstance(named, list) else ""
+    where = "on the same node" if key == "node" else f"in the same {key}"
+    if rule == "affinity":
+        domains = facts.get("domains")
+        if facts.get("domain") is None:
+            return Phrase(several=f"have no label {facts['topologyKey']}", detail="which its pod affinity needs")
+        if isinstance(domains, list) and domains:
+            return Phrase(several=f"have no pod {facts['selector']} {where}", detail=f"{domains[0]} has")
+        return Phrase(several=f"have no pod {facts['selector']} {where}", detail="no node has one")
+    if rule == "antiAffinity":
+        return Phrase(several=f"have pods {facts['selector']} {where}", detail="its anti-affinity keeps it away")
+    return Phrase(several=f"have pods {where} whose anti-affinity keeps it away", detail=pods)
+
+
+def _volume(facts: Mapping[str, JSON]) -> Phrase | None:
+    volume, claim = facts.get("persistentVolume") or facts.get("volume"), facts.get("claim")
+    if claim is None:
+        return None
+    wanted = facts.get("wanted")
+    if volume is None or not isinstance(wanted, list) or not wanted:
+        return Phrase(several=f"cannot have a volume for claim {claim}")
+    return Phrase(several=f"do not reach volume {volume}", detail=f"it is in {_place(str(wanted[0]))}")
+
+
+def _place(selector: str) -> str:
+    """Return `eu-west-1b` for `topology.kubernetes.io/zone in (eu-west-1b)`, else the selector."""
+    key, is_in, values = selector.partition(" in (")
+    if is_in and "," not in key and " in (" not in values:
+        return values.removesuffix(")")
+    key, equals, value = selector.partition("=")
+    return value if equals and "," not in value else selector
+
+
+def _selection(facts: Mapping[str, JSON]) -> Phrase | None:
+    """`have no pool=gpu`, for the first label of the first term that the node lacks."""
+    terms = facts.get("terms")
+    term = terms[0] if isinstance(terms, list) and terms else None
+    unmet = term.get("unmet") if isinstance(term, dict) else None
+    first = unmet[0] if isinstance(unmet, list) and unmet else None
+    if not isinstance(first, dict) or first.get("operator") not in {"In", "Exists"}:
+        return Phrase(several="are not selected by its affinity")
+    values = first.get("values")
+    either = " or ".join(map(str, values)) if isinstance(values, list) else ""
+    key = str(first["key"])
+    if key == "metadata.name":
+        return Phrase(several=f"are not {either}")
+    return Phrase(several=f"have no {key}={either}" if either else f"have no label {key}")
+
+
+def joined(phrases: Sequence[Phrase], number: int) -> str:
+    """Return `lack cpu and memory and are cordoned`, agreeing with how many nodes there are."""
+    told: list[str] = []
+    for phrase in phrases:
+        verb, _, rest = agreeing(number, phrase.several).partition(" ")
+        told.append(rest if told and told[0].startswith(f"{verb} ") else f"{verb} {rest}")
+    return f"{', '.join(told[:-1])} and {told[-1]}" if len(told) > 1 else told[0]
+
+
+_BY_PLUGIN: Final[Mapping[str, Callable[[Mapping[str, JSON]], Phrase | None]]] = {
+    "PodTopologySpread": _spread,
+    "InterPodAffinity": _neighbours,
+    "NodeAffinity": _selection,
+    "VolumeBinding": _volume,
+    "VolumeZone": _volume,
+}

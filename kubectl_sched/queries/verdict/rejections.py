@@ -1,0 +1,117 @@
+"""The things that keep a pod off each node, told apart as finely as a verdict tells them apart."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from kubectl_sched.api.component_helpers.taints import DO_NOT_SCHEDULE, find_untolerated_taint
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kubectl_sched.api.core import Taint
+    from kubectl_sched.framework.status import Status
+    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.snapshot.array_types import Mask
+
+CORDONED: Final = "NodeUnschedulable"
+TAINTS: Final = "TaintToleration"
+FIT: Final = "NodeResourcesFit"
+
+OF_CONTROLLERS: Final = {
+    "node.kubernetes.io/not-ready": "are not ready",
+    "node.kubernetes.io/unreachable": "are unreachable (the kubelet does not answer)",
+    "node.kubernetes.io/memory-pressure": "are short of memory (memory-pressure)",
+    "node.kubernetes.io/disk-pressure": "are short of disk (disk-pressure)",
+    "node.kubernetes.io/pid-pressure": "are short of process IDs (pid-pressure)",
+    "node.kubernetes.io/network-unavailable": "have no network yet",
+    "node.kubernetes.io/unschedulable": "are cordoned",
+    "node.cloudprovider.kubernetes.io/uninitialized": "wait for the cloud controller manager",
+    "node.cloudprovider.kubernetes.io/shutdown": "are shut down",
+    "ToBeDeletedByClusterAutoscaler": "are being removed by cluster-autoscaler",
+    "karpenter.sh/disrupted": "are being removed by Karpenter",
+    "karpenter.sh/unregistered": "have not registered with Karpenter yet",
+    "node.cilium.io/agent-not-ready": "wait for Cilium's agent",
+    "ebs.csi.aws.com/agent-not-ready": "wait for the EBS CSI driver",
+    "efs.csi.aws.com/agent-not-ready": "wait for the EFS CSI driver",
+}
+"""Taints that a controller sets and takes off again, in words about several nodes."""
+
+
+_PREFIXES: Final = ("karpenter.sh/", "node.cloudprovider.kubernetes.io/", "node.kubernetes.io/")
+
+
+def set_by_controller(key: str) -> bool:
+    """Report whether a controller sets and removes the taint of that key by itself."""
+    return key in OF_CONTROLLERS or key.startswith(_PREFIXES)
+
+
+class Rejection(NamedTuple):
+    """One thing against a node: the plugin, and what of it: a resource that it lacks, a taint, or the reason."""
+
+    plugin: str
+    what: str
+
+
+def rejections_of(result: ScheduleResult) -> list[tuple[Rejection, ...]]:
+    """Return for each row what keeps the pod out, empty for a feasible one.
+
+    A cordoned node and its taint are one thing, and each resource that a node lacks is a thing of its own.
+    """
+    comparison = _compares(result)
+    tolerations = result.pod.spec.tolerations
+    taints = result.nodes.taints.map(lambda each: find_untolerated_taint(each, tolerations, comparison=comparison))
+    return [_of_row(result, row, taints[row]) for row in range(len(result.nodes))]
+
+
+def _of_row(result: ScheduleResult, row: int, taint: Taint | None) -> tuple[Rejection, ...]:
+    found: dict[Rejection, None] = {}
+    for status in result.rejections(row):
+        found.update(dict.fromkeys(_of_status(status, taint)))
+    if found or result.verdict is None or result.verdict[row].is_success:
+        return tuple(found)
+    status = result.verdict[row]
+    return (Rejection(status.plugin or "", status.message),)
+
+
+def _of_status(status: Status, taint: Taint | None) -> list[Rejection]:
+    plugin = status.plugin or ""
+    if plugin == FIT:
+        return [Rejection(FIT, _resource(reason)) for reason in status.reasons]
+    if plugin == TAINTS and taint is not None:
+        is_cordon = taint.key == "node.kubernetes.io/unschedulable"
+        return [Rejection(CORDONED, "") if is_cordon else Rejection(TAINTS, str(taint))]
+    return [Rejection(plugin, "" if plugin == CORDONED else status.message)]
+
+
+def _resource(reason: str) -> str:
+    return "pods" if reason == "Too many pods" else reason.removeprefix("Insufficient ")
+
+
+def permanent_taints(result: ScheduleResult) -> Mask:
+    """bool[n]: the nodes with an untolerated taint that no controller takes off by itself."""
+    if TAINTS not in result.rejection_masks:
+        return np.zeros(len(result.nodes), dtype=np.bool_)
+    comparison, tolerations = _compares(result), result.pod.spec.tolerations
+
+    def keeps_out(taints: tuple[Taint, ...]) -> bool:
+        permanent = [each for each in taints if each.effect in DO_NOT_SCHEDULE and not set_by_controller(each.key)]
+        return find_untolerated_taint(permanent, tolerations, comparison=comparison) is not None
+
+    return result.rejection_masks[TAINTS] & result.nodes.taints.where(keeps_out)
+
+
+def _compares(result: ScheduleResult) -> bool:
+    framework = result.framework
+    return framework is not None and framework.handle.features.enabled("TaintTolerationComparisonOperators")
+
+
+def counted_sets(rejections: list[tuple[Rejection, ...]], rows: list[int]) -> Mapping[tuple[Rejection, ...], list[int]]:
+    """Return the rows by their set of rejections: most nodes first, then fewest things, then in run order."""
+    found: dict[tuple[Rejection, ...], list[int]] = {}
+    for row in rows:
+        if rejections[row]:
+            found.setdefault(rejections[row], []).append(row)
+    return dict(sorted(found.items(), key=lambda each: (-len(each[1]), len(each[0]))))

@@ -1,0 +1,224 @@
+"""The verdict on one pod: what decides about it, in one clause that every format shows behind the pod's name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kubectl_sched.api.apimachinery.timestamps import to_the_second
+from kubectl_sched.queries.verdict.constraint import as_a_whole, constraint_of
+from kubectl_sched.queries.verdict.narrowing import narrowed
+from kubectl_sched.queries.verdict.wording import LONGEST_NAME, first_short, node_name
+from kubectl_sched.scheduler.member_result import MemberResult
+from kubectl_sched.scheduler.result import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from kubectl_sched.queries.explanation import Explanation
+    from kubectl_sched.scheduler.result import ScheduleResult
+
+_ORDINARY_WAITS: Final = frozenset({"", "ContainerCreating", "PodInitializing"})
+_A_BUG: Final = "not known, by a bug in kubectl-sched"
+
+
+def verdict_of(explanation: Explanation) -> str:
+    """Return at most 100 characters without the pod's name: what decides about the pod, or where it goes."""
+    result = explanation.result
+    if result.failure is not None:
+        return first_short(f"{_A_BUG}: {result.failure}", _A_BUG)
+    stage = explanation.stage.name if explanation.stage is not None else ""
+    by_stage = () if result.outcome is Outcome.UNKNOWN else tuple(_BY_STAGE.get(stage, _no_stage)(explanation))
+    return first_short(*(by_stage or _by_hand(explanation) or _of_outcome(result)))
+
+
+def cycle_verdict(result: ScheduleResult) -> str:
+    """Return the verdict of the replay alone, whatever else is known of the pod."""
+    return first_short(*_of_outcome(result))
+
+
+def _of_outcome(result: ScheduleResult) -> Iterable[str]:
+    return _BY_OUTCOME[result.outcome](result)
+
+
+def _no_stage(_: Explanation) -> Iterable[str]:
+    return ()
+
+
+def _never_created(explanation: Explanation) -> Iterable[str]:
+    if explanation.ungated or any(gate.owner for gate in explanation.gates):
+        return _held(explanation)
+    return (*(f"never created: {fact}" for fact in _facts(explanation)[:1]), "never created")
+
+
+def _refused(explanation: Explanation) -> Iterable[str]:
+    told = (f"its kubelet refused it: {fact}" for fact in _facts(explanation)[:1])
+    return (*told, f"its kubelet refused it: {explanation.pod.status.reason}")
+
+
+def _unserved(explanation: Explanation) -> Iterable[str]:
+    who = _scheduler(explanation.result)
+    return (f"no scheduler serves schedulerName {who}", "no scheduler serves its schedulerName")
+
+
+def _ended(explanation: Explanation) -> Iterable[str]:
+    facts = _facts(explanation)
+    return (f"has ended: {'; '.join(facts)}", *(f"has ended: {fact}" for fact in facts[:1]), "has ended")
+
+
+def _troubled(explanation: Explanation) -> Iterable[str]:
+    """Yield first what a bound pod's containers wait for, where that is no ordinary reason."""
+    result, status = explanation.result, explanation.pod.status
+    for each in (*status.init_container_statuses, *status.container_statuses):
+        waiting = each.state.waiting
+        if waiting is not None and waiting.reason not in _ORDINARY_WAITS:
+            trouble = f"{waiting.reason} in container {each.name}"
+            node = _named(result, result.current_node or "")
+            yield f"{trouble}; scheduling is fine: it {_is(result)} on {node}"
+            yield f"{trouble}; scheduling is fine"
+            yield f"{waiting.reason}; scheduling is fine"
+
+
+def _facts(explanation: Explanation) -> tuple[str, ...]:
+    return explanation.stage.evidence if explanation.stage is not None else ()
+
+
+def _held(explanation: Explanation) -> Iterable[str]:
+    """Yield who holds the pod back, with the first of their own words."""
+    for gate in explanation.gates:
+        if gate.owner is None:
+            continue
+        queue = gate.queue
+        where = f" in LocalQueue {queue.local_queue}" if queue is not None else ""
+        if queue is not None and queue.cluster_queue:
+            where = f" in ClusterQueue {queue.cluster_queue}"
+        who = f"held by {gate.owner.controller}{where}"
+        facts = [need.fact for need in gate.needs] + [each.message for each in gate.says if each.message]
+        yield from (f"{who}: {fact}" for fact in facts[:1])
+        yield who
+        return
+    names = [gate.gate for gate in explanation.gates if gate.gate]
+    if names:
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        yield f"gated: waits for {names[0]}{more} to be removed"
+        yield f"gated: waits for {len(names)} gates to be removed"
+
+
+def _by_hand(explanation: Explanation) -> tuple[str, ...]:
+    """The clauses about a pod that was bound without a scheduler; none for others."""
+    history, result = explanation.history, explanation.result
+    if history is None or history.verdict != "NotScheduled":
+        return ()
+    how = "its kubelet placed it" if result.pod.is_static else "spec.nodeName was set by hand"
+    node = _named(result, result.current_node or "")
+    return (f"on {node} without a scheduler: {how}", f"no scheduler was asked: {how}")
+
+
+def _scheduler(result: ScheduleResult) -> str:
+    return result.pod.spec.scheduler_name or "(empty)"
+
+
+def _is(result: ScheduleResult) -> str:
+    return "runs" if result.pod.status.phase == "Running" else "is bound"
+
+
+def _named(result: ScheduleResult, name: str) -> str:
+    short = node_name(name, result.nodes)
+    return short if len(short) <= LONGEST_NAME else "one node"
+
+
+def _unprofiled(result: ScheduleResult) -> Iterable[str]:
+    who = _scheduler(result)
+    return (f"no scheduler profile has schedulerName {who}", "no scheduler profile has its schedulerName")
+
+
+def _deleting(result: ScheduleResult) -> Iterable[str]:
+    since = to_the_second(result.pod.metadata.deletion_timestamp or "")
+    return (f"is being deleted since {since}; kube-scheduler leaves it alone", "is being deleted")
+
+
+def _gated(result: ScheduleResult) -> Iterable[str]:
+    plugin = result.pre_enqueue.plugin
+    said = result.pre_enqueue.message
+    return (f"gated: {said}" if said else "", f"gated by {plugin}")
+
+
+def _failing(result: ScheduleResult) -> Iterable[str]:
+    return (f"the scheduling cycle fails: {result.error or ''}",)
+
+
+def _unknown(result: ScheduleResult) -> Iterable[str]:
+    return (f"not known: {result.budget_ended}" if result.budget_ended else "", "not known")
+
+
+def _fits(result: ScheduleResult) -> Iterable[str]:
+    """Yield the clauses about where the pod lands, the fullest first."""
+    number, whole = len(result.feasible), len(result.nodes)
+    best = result.best
+    if result.nominated_first is not None:
+        yield f"lands on {_named(result, result.nominated_first)}, to which it is nominated"
+        return
+    of = f"the only one of {whole:,} nodes that it fits" if number == 1 else f"the best of {number:,} nodes"
+    where = f"{_named(result, best[0])}, {'the only node' if whole == 1 else of}"
+    if len(best) > 1:
+        where = f"one of {len(best):,} nodes, tied at {int(result.totals.max()):,} points"
+    yield f"{_now(result)}{where}{_current(result)}"
+    yield f"lands on {where}"
+    yield f"lands on {of}"
+
+
+def _now(result: ScheduleResult) -> str:
+    """Say first that a pod which was refused fits now, and what it waits for."""
+    condition = result.pod.condition("PodScheduled")
+    was_refused = condition is not None and condition.status == "False" and condition.reason == "Unschedulable"
+    if was_refused and not result.current_node and not result.pod.has_ended:
+        return "fits now and waits for the next attempt: "
+    return "lands on "
+
+
+def _current(result: ScheduleResult) -> str:
+    node = result.current_node
+    if not node:
+        return ""
+    where = "there" if result.best == (node,) else f"on {_named(result, node)}"
+    return f"; it {'was bound' if result.pod.has_ended else _is(result)} {where}"
+
+
+def _fits_nowhere(result: ScheduleResult) -> Iterable[str]:
+    if not len(result.nodes):
+        return ("fits nowhere: there are no nodes",)
+    if isinstance(result, MemberResult) and len(result.feasible):
+        kind, said = result.podgroup.info.kind, result.podgroup.status.message
+        return (f"finds a node, but its {kind} does not fit: {said}", f"finds a node, but its {kind} does not fit")
+    if not result.pre_filter.is_success:
+        return as_a_whole(result)
+    clauses = constraint_of(result, narrowed(result))
+    preemption = result.post_filter.nominated_node if result.post_filter is not None else None
+    if preemption:
+        ahead = f"preemption makes room on {_named(result, preemption)}"
+        return (*(f"{clause}; {ahead}" for clause in clauses), *clauses)
+    if result.current_node and not result.pod.has_ended:
+        where = f"{_is(result)} on {_named(result, result.current_node)}; would fit nowhere now"
+        return (*(f"{where}: {clause}" for clause in clauses), where)
+    return clauses
+
+
+_BY_STAGE: Final[Mapping[str, Callable[[Explanation], Iterable[str]]]] = {
+    "NotCreated": _never_created,
+    "RefusedByKubelet": _refused,
+    "NoScheduler": _unserved,
+    "Gated": _held,
+    "Finished": _ended,
+    "Running": _troubled,
+    "Bound": _troubled,
+}
+"""What decides about a pod of that stage; the cycle, where there is nothing to say."""
+
+_BY_OUTCOME: Final[Mapping[Outcome, Callable[[ScheduleResult], Iterable[str]]]] = {
+    Outcome.NO_PROFILE: _unprofiled,
+    Outcome.DELETING: _deleting,
+    Outcome.GATED: _gated,
+    Outcome.ERROR: _failing,
+    Outcome.UNKNOWN: _unknown,
+    Outcome.SCHEDULABLE: _fits,
+    Outcome.UNSCHEDULABLE: _fits_nowhere,
+}
