@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_sched.api.apimachinery.timestamps import moment, to_the_second
+from kubectl_sched.api.component_helpers.volume_claims import claim_uses, class_of_claim
+from kubectl_sched.api.storage import WAIT_FOR_FIRST_CONSUMER, PersistentVolumeClaim, StorageClass
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.record import Record
 from kubectl_sched.scheduler.result import Outcome
@@ -121,6 +123,9 @@ def _never_asked(pod: Pod, missing: tuple[str, ...], around: Surroundings) -> st
         if missing:
             return missing[0]
         return "it has no condition PodScheduled, which a binding leaves" if pod.status.qos_class else None
+    waiting = _claim_nobody_placed(pod, around)
+    if waiting is not None:
+        return waiting
     made = moment(pod.metadata.creation_timestamp)
     events = around.events(pod)
     begun = (event for event in events if event.component == "kubelet" and event.reason in KUBELET_BEGINNINGS)
@@ -134,6 +139,22 @@ def _never_asked(pod: Pod, missing: tuple[str, ...], around: Surroundings) -> st
     if any(event.component == name or event.reason in _OF_SCHEDULERS for event in events):
         return None
     return "its events begin with its kubelet's, and none is a scheduler's"
+
+
+def _claim_nobody_placed(pod: Pod, around: Surroundings) -> str | None:
+    """Return the proof that a claim gives: kube-scheduler binds no pod before its claims are bound (PreBind)."""
+    for use in claim_uses(pod):
+        claim = around.storage.get(f"{pod.namespace}/{use.claim_name}")
+        if not isinstance(claim, PersistentVolumeClaim) or claim.spec.volume_name:
+            continue
+        found = around.storage.get(class_of_claim(claim))
+        is_late = isinstance(found, StorageClass) and found.volume_binding_mode == WAIT_FOR_FIRST_CONSUMER
+        if found is not None and is_late and claim.metadata.annotations.selected_node is None:
+            return (
+                f"its claim {claim.name} waits for a scheduler: class {found.name} is WaitForFirstConsumer, and nobody "
+                "binds it for a pod with a nodeName; a nodeSelector in place of nodeName mends that"
+            )
+    return None
 
 
 def _relation(result: ScheduleResult, row: int) -> tuple[str, str, tuple[tuple[str, int], ...]]:
@@ -205,23 +226,25 @@ def observed_of(result: ScheduleResult, around: Surroundings) -> Observed | None
         return None
     if own is None:
         return Observed(event=None, matches_replay=False, autoscalers=said)
-    same = result.event is not None and _same_text(own.text, result.event)
-    causes = () if same else tuple(_likely_causes(result, own, around))
+    same = result.event is not None and same_text(own.text, result.event)
+    causes = () if same else tuple(likely_causes(result, own.text, own.last_seen, around))
     return Observed(event=own, matches_replay=same, likely_causes=causes, autoscalers=said)
 
 
-def _same_text(theirs: str, ours: str) -> bool:
+def same_text(theirs: str, ours: str) -> bool:
+    """Report whether both are one message, be it that the first was cut as events are."""
     cut = theirs.removesuffix("...")
     return theirs == ours or (len(theirs) >= _NOTE_LIMIT - len("...") and ours.startswith(cut))
 
 
-def _likely_causes(result: ScheduleResult, event: Event, around: Surroundings) -> Iterator[str]:
+def likely_causes(result: ScheduleResult, message: str, at: str, around: Surroundings) -> Iterator[str]:
+    """Yield what may be behind a scheduler's message of that time (RFC 3339) that is not the replay's."""
     if not result.pre_enqueue.is_success:
         yield "it is gated now"
-    pods, nodes = around.since(event.last_seen)
+    pods, nodes = around.since(at)
     if pods or nodes:
-        yield f"the state moved on: {_pods_and_nodes(pods, nodes)} younger than the event"
-    seen = event.text.partition(" nodes are available")[0].rpartition("/")[2]
+        yield f"the state moved on: {_pods_and_nodes(pods, nodes)} younger than the message"
+    seen = message.partition(" nodes are available")[0].rpartition("/")[2]
     if seen.isdecimal() and int(seen) != len(result.nodes):
         yield f"kube-scheduler saw {seen} nodes, and here there are {len(result.nodes)}"
     framework = result.framework
@@ -233,4 +256,7 @@ def _likely_causes(result: ScheduleResult, event: Event, around: Surroundings) -
     if result.fits and not (pods or nodes):
         yield "it waits in the queue's backoff, or for an event that lets kube-scheduler try again (at most 5 minutes)"
     elif not result.fits and not (pods or nodes):
-        yield f"pods may have left since, or the scheduler is another version than {result.kubernetes_version}"
+        yield (
+            f"pods may have left since, or the scheduler is of another patch than the replayed "
+            f"{result.kubernetes_version} or has other plugins"
+        )

@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from kubectl_sched.api.apimachinery.quantity import InvalidQuantity
-from kubectl_sched.api.core import ConfigMap
-from kubectl_sched.api.karpenter import NodePool
-from kubectl_sched.api.pod import Pod
 from kubectl_sched.diagnostics.kubelet_refusals import kubelet_refusals
+from kubectl_sched.diagnostics.last_message import said_of
 from kubectl_sched.diagnostics.pod_lifecycle import stage_of
 from kubectl_sched.diagnostics.replay_against_history import history_of, observed_of, placed_by_another
 from kubectl_sched.errors import SchedError
 from kubectl_sched.own_error import HOW_TO_REPORT, error_in_one_line, note_error
 from kubectl_sched.queries.contrast import contrast_of
 from kubectl_sched.queries.explanation import Explanation, explanation_of
+from kubectl_sched.queries.unreadable_kinds import UnreadableKinds, left_open, without_unreadable
 from kubectl_sched.record import CachingRecord, Record
 from kubectl_sched.scheduler.member_result import CyclesOfGroups, MemberResult
 from kubectl_sched.scheduler.result import Outcome
@@ -25,7 +24,7 @@ from kubectl_sched.scheduler.schedule_one import no_profile
 from kubectl_sched.simulation.equivalence_cache import EquivalenceCache
 from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
 from kubectl_sched.sources.discovery.replay_setup import Replay
-from kubectl_sched.sources.discovery.scheduler_flags import is_autoscaler
+from kubectl_sched.sources.discovery.scheduler_flags import shows_autoscaler
 from kubectl_sched.sources.dump.completeness import completeness
 from kubectl_sched.sources.pod_selection import Selection, about_none, select, workloads_named
 from kubectl_sched.sources.pod_surroundings import Surroundings
@@ -33,12 +32,14 @@ from kubectl_sched.sources.pod_surroundings import Surroundings
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kubectl_sched.api.meta import KubernetesObject
+    from kubectl_sched.api.pod import Pod
     from kubectl_sched.diagnostics.kubelet_refusals import Refusals
     from kubectl_sched.framework.handle import ExtenderClient
     from kubectl_sched.queries.held_pods import HeldPods
     from kubectl_sched.queries.provisioning.new_nodes import NewNodesFlags
+    from kubectl_sched.queries.unreadable_kinds import UnreadableKind
     from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.scheduler.scheduler import Scheduler
     from kubectl_sched.scheduler.search_starts import Sampling
     from kubectl_sched.simulation.pending_together import Together
     from kubectl_sched.sources.dump.dump import Dump
@@ -135,6 +136,8 @@ class PodExplainer:
         self._dump = dump
         self._schedulers = schedulers
         self._suggesting = suggesting and question.suggesting and question.is_about_one_pod
+        self._profile = schedulers.profile
+        self._unreadable = UnreadableKinds(dump=dump)
         self._around = Surroundings(dump, schedulers.missing_scheduler)
         self._cycles = EquivalenceCache(schedulers.profile)
         self._groups = CyclesOfGroups(schedulers.profile)
@@ -199,11 +202,10 @@ class PodExplainer:
         scheduler = self._schedulers.scheduler(pod)
         if self._question.at_decision:
             scheduler = self._schedulers.scheduler_at_decision(pod, self._around)
-        whole = self._cycles.schedule_one(pod, scheduler)
-        if self._question.in_groups:
-            whole = self._groups.part_of(whole, scheduler)
+        missing = self._unreadable.needed_by(pod)
+        whole = self._cycle(pod, scheduler, tuple(each for each in missing if each.is_known))
         result, sampling = self._sampled(whole)
-        found = explanation_of(result, scheduler)
+        found = replace(explanation_of(result, scheduler), missing=missing)
         another = placed_by_another(result, self._around)
         refusing = [each.text for each in self.refusals if each.node in landing_nodes(result)]
         found = replace(
@@ -212,6 +214,7 @@ class PodExplainer:
             stage=stage_of(result, self._around),
             history=None if whole.unknown else history_of(whole, self._around),
             observed=observed_of(result, self._around),
+            said=said_of(result, self._around),
             sampling=sampling,
         )
         if is_held(found):
@@ -235,6 +238,15 @@ class PodExplainer:
         if found.stage is not None and found.stage.name == "NoScheduler":
             suggestions = tuple(each for each in suggestions if not each.comes_by_itself)  # nobody would do it
         return replace(found, suggestions=suggestions, warnings=(*found.warnings, *found.result.budget.warnings))
+
+    def _cycle(self, pod: Pod, scheduler: Scheduler, unreadable: tuple[UnreadableKind, ...]) -> ScheduleResult:
+        """The pod's cycle, or its part of its group's; what rests on kinds that could not be read is left open."""
+        if unreadable:
+            return left_open(
+                scheduler.schedule_one(without_unreadable(pod, unreadable), self._profile), pod, unreadable
+            )
+        whole = self._cycles.schedule_one(pod, scheduler)
+        return self._groups.part_of(whole, scheduler) if self._question.in_groups else whole
 
     def _with_new_nodes(self, found: Explanation, pod: Pod) -> Explanation:
         # most clusters have no autoscaler
@@ -262,7 +274,7 @@ class PodExplainer:
             self._question.is_about_one_pod
             and result.outcome is Outcome.UNSCHEDULABLE
             and not result.current_node
-            and any(map(_shows_autoscaler, self._dump.objects))
+            and any(map(shows_autoscaler, self._dump.objects))
         )
 
     def _is_as_asked(self, result: ScheduleResult) -> bool:
@@ -316,13 +328,6 @@ def is_held(found: Explanation) -> bool:
 def landing_nodes(result: ScheduleResult) -> tuple[str, ...]:
     """Return the nodes that the pod may land on."""
     return (result.nominated_first,) if result.nominated_first is not None else result.best
-
-
-def _shows_autoscaler(item: KubernetesObject) -> bool:
-    """Report whether it is a NodePool of Karpenter, or cluster-autoscaler's pod or status."""
-    if isinstance(item, Pod):
-        return not item.has_ended and any(map(is_autoscaler, item.spec.containers))
-    return isinstance(item, NodePool) or (isinstance(item, ConfigMap) and bool(item.autoscaler_status))
 
 
 def _together(explanations: Sequence[Explanation], schedulers: ClusterSchedulers) -> Together | None:

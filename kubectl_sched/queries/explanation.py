@@ -11,11 +11,13 @@ from kubectl_sched.record import CachingRecord
 if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.diagnostics.gates.gate import Gate, Need
+    from kubectl_sched.diagnostics.last_message import Said
     from kubectl_sched.diagnostics.pod_lifecycle import Stage
     from kubectl_sched.diagnostics.replay_against_history import History, Observed
     from kubectl_sched.queries.contrast import Contrast
     from kubectl_sched.queries.provisioning.new_nodes import NewNodes
     from kubectl_sched.queries.ungated import Ungated
+    from kubectl_sched.queries.unreadable_kinds import UnreadableKind
     from kubectl_sched.queries.verdict.node_groups import NodeGroup
     from kubectl_sched.scheduler.queue_position import QueuePlace
     from kubectl_sched.scheduler.result import ScheduleResult
@@ -45,6 +47,9 @@ class Explanation(CachingRecord, frozen=True, kw_only=True):
     observed: Observed | None = None
     """Events about a pending pod."""
 
+    said: Said | None = None
+    """The last message of the pending pod's scheduler, beside what the replay says."""
+
     sampling: Sampling | None = None
     """The share of the search's starts from which each node wins, if that was asked for."""
 
@@ -62,6 +67,14 @@ class Explanation(CachingRecord, frozen=True, kw_only=True):
 
     new_nodes: NewNodes | None = None
     """The autoscaler's part: the node that it would make; None if none is seen or the pod needs none."""
+
+    missing: tuple[UnreadableKind, ...] = ()
+    """The kinds that the pod needs and of which no object was read."""
+
+    @property
+    def unreadable(self) -> tuple[UnreadableKind, ...]:
+        """The missing kinds that are known to be missing, so that the outcome may rest on them."""
+        return tuple(each for each in self.missing if each.is_known)
 
     @cached_property
     def verdict(self) -> str:

@@ -139,6 +139,9 @@ class ScheduleResult(CachingRecord, frozen=True, kw_only=True):
     failure: str | None = None
     """The unexpected error that ended the replay of the pod, by a bug of ours; the outcome is ERROR then."""
 
+    unread: str | None = None
+    """The clause about kinds that could not be read, on which the decision rests; None where all was read."""
+
     failed_evidence: set[str] = field(default_factory=set)
     """The plugins whose evidence a bug kept from being shown, as far as any was asked for."""
 
@@ -163,6 +166,11 @@ class ScheduleResult(CachingRecord, frozen=True, kw_only=True):
     def budget_ended(self) -> str | None:
         """Return the clause that says what ended the cycle before everything was judged; None if nothing did."""
         return None if self.state is None else self.state.budget.ended
+
+    @property
+    def left_open(self) -> str | None:
+        """Return the clause that says why not everything was judged: a kind was not read, or the budget ended."""
+        return self.unread or self.budget_ended
 
     @property
     def fits(self) -> bool:
@@ -261,7 +269,7 @@ class ScheduleResult(CachingRecord, frozen=True, kw_only=True):
     @property
     def has_met_a_bug(self) -> bool:
         """Report whether a bug of ours kept anything from being judged, or any evidence from being shown."""
-        return bool(self.failed_evidence) or (self.budget_ended is None and bool(self.unknown))
+        return bool(self.failed_evidence) or (self.left_open is None and bool(self.unknown))
 
     def _error_on(self, plugin: str, row: int) -> str:
         columns = (self.verdicts.get(plugin), self.verdict)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from kubectl_sched.api.apimachinery.timestamps import moment
 from kubectl_sched.api.core import Event, Node
 from kubectl_sched.api.pod import Pod
+from kubectl_sched.api.storage import PersistentVolumeClaim, StorageClass
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,6 +51,11 @@ class Surroundings:
                 about = item.about
                 found.setdefault((about.kind, about.namespace or item.metadata.namespace, about.name), []).append(item)
         return found
+
+    @cached_property
+    def storage(self) -> dict[str, PersistentVolumeClaim | StorageClass]:
+        """The claims by `namespace/name` and the storage classes by name."""
+        return {item.key: item for item in self.dump.others if isinstance(item, PersistentVolumeClaim | StorageClass)}
 
     @cached_property
     def _by_uid(self) -> dict[str, Pod]:

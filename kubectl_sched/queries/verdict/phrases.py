@@ -8,7 +8,15 @@ import numpy as np
 
 from kubectl_sched.framework.clauses import agreeing
 from kubectl_sched.framework.interface import FilterPlugin
-from kubectl_sched.queries.verdict.rejections import CORDONED, FIT, OF_CONTROLLERS, TAINTS, set_by_controller
+from kubectl_sched.framework.plugin_error_boundary import NOT_JUDGED
+from kubectl_sched.queries.verdict.rejections import (
+    CORDONED,
+    FIT,
+    OF_CONTROLLERS,
+    TAINTS,
+    Rejection,
+    set_by_controller,
+)
 from kubectl_sched.queries.verdict.resource_words import missing_amount, of_resource
 from kubectl_sched.record import Record
 
@@ -16,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from kubectl_sched.framework.evidence import JSON
-    from kubectl_sched.queries.verdict.rejections import Rejection
     from kubectl_sched.scheduler.result import ScheduleResult
 
 _SHORT_KEYS: Final = {
@@ -71,6 +78,8 @@ def phrase_of(result: ScheduleResult, rejection: Rejection, rows: Sequence[int])
             one_has=words.one_has,
             sums=words.sums,
         )
+    if rejection == Rejection("", NOT_JUDGED):
+        return Phrase(several="pass everything that was judged")
     if rejection.plugin == CORDONED:
         return Phrase(several="are cordoned")
     if rejection.plugin == TAINTS:

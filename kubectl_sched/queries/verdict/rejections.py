@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from kubectl_sched.api.component_helpers.taints import DO_NOT_SCHEDULE, find_untolerated_taint
+from kubectl_sched.framework.plugin_error_boundary import NOT_JUDGED, is_unknown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -73,6 +74,8 @@ def _of_row(result: ScheduleResult, row: int, taint: Taint | None) -> tuple[Reje
     if found or result.verdict is None or result.verdict[row].is_success:
         return tuple(found)
     status = result.verdict[row]
+    if is_unknown(status):
+        return (Rejection("", NOT_JUDGED),)
     return (Rejection(status.plugin or "", status.message),)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_sched.api.apimachinery.timestamps import to_the_second
+from kubectl_sched.framework.plugin_error_boundary import is_unknown
 from kubectl_sched.queries.verdict.constraint import as_a_whole, constraint_of
 from kubectl_sched.queries.verdict.narrowing import narrowed
 from kubectl_sched.queries.verdict.wording import LONGEST_NAME, first_short, node_name
@@ -26,6 +27,8 @@ def verdict_of(explanation: Explanation) -> str:
     result = explanation.result
     if result.failure is not None:
         return first_short(f"{_A_BUG}: {result.failure}", _A_BUG)
+    if explanation.missing and (result.unread is not None or not _is_judged(result)):
+        return first_short(*_unread(explanation))
     stage = explanation.stage.name if explanation.stage is not None else ""
     by_stage = () if result.outcome is Outcome.UNKNOWN else tuple(_BY_STAGE.get(stage, _no_stage)(explanation))
     return first_short(*(by_stage or _by_hand(explanation) or _of_outcome(result)))
@@ -146,8 +149,35 @@ def _failing(result: ScheduleResult) -> Iterable[str]:
     return (f"the scheduling cycle fails: {result.error or ''}",)
 
 
+def _is_judged(result: ScheduleResult) -> bool:
+    """Report whether something of the cycle holds although not one object of a kind is there that the pod needs."""
+    return result.fits or (len(result.nodes) > 0 and result.pre_filter.is_success)
+
+
+def _unread(explanation: Explanation) -> Iterable[str]:
+    """Yield the clauses about kinds that are missing, and what the plugins say that need not look at them."""
+    result, missing = explanation.result, explanation.missing
+    first = missing[0]
+    if first.kind == "Node":
+        yield f"{first.text} (`{first.rule}` has them), so nothing can be judged"
+        yield f"{first.text}, so nothing can be judged"
+        return
+    clause = first.text + (f" and {len(missing) - 1} more kinds" if len(missing) > 2 else "")
+    if len(missing) == 2:
+        clause = f"{first.text} and {missing[1].text.rpartition(' ')[2]}"
+    if result.outcome is Outcome.UNSCHEDULABLE and result.pre_filter.is_success and result.verdict is not None:
+        yield from (f"{why}; {clause}" for why in constraint_of(result, narrowed(result)))
+    needs = f", which {first.plugins[0]} needs"
+    passing = int(result.verdict.where(is_unknown).sum()) if result.verdict is not None else 0
+    nodes = f"; {passing:,} {'nodes pass' if passing > 1 else 'node passes'} all else" if passing else ""
+    start = "not known" if result.outcome is Outcome.UNKNOWN else "not known here"
+    yield f"{start}: {clause}{needs}{nodes}"
+    yield f"{start}: {clause}{nodes}"
+    yield f"{start}: {clause}"
+
+
 def _unknown(result: ScheduleResult) -> Iterable[str]:
-    return (f"not known: {result.budget_ended}" if result.budget_ended else "", "not known")
+    return (f"not known: {result.left_open}" if result.left_open else "", "not known")
 
 
 def _fits(result: ScheduleResult) -> Iterable[str]:

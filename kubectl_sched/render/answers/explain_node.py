@@ -42,7 +42,7 @@ def node_report(explanation: Explanation, row: int, width: int, *, one: bool) ->
     yield from _filters(result, row, width)
     unjudged = result.unjudged_by(row)
     if unjudged:
-        why = "by a bug in kubectl-sched" if result.budget_ended is None else f"as {result.budget_ended}"
+        why = "by a bug in kubectl-sched" if result.left_open is None else f"as {result.left_open}"
         yield Text(f"\nnot judged, {why}: {', '.join(unjudged)}", style="red")
     if row in result.total_of and result.scores:
         yield from _scores(explanation, row, width)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from kubectl_sched.api.core import Event
+    from kubectl_sched.diagnostics.last_message import Said
     from kubectl_sched.diagnostics.pod_lifecycle import Stage
     from kubectl_sched.diagnostics.replay_against_history import History, Observed
     from kubectl_sched.framework.evidence import Evidence
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from kubectl_sched.queries.provisioning.cluster_autoscaler_replay import ClusterAutoscalerAnswer
     from kubectl_sched.queries.provisioning.karpenter_replay import KarpenterAnswer
     from kubectl_sched.queries.provisioning.new_nodes import NewNodes
+    from kubectl_sched.queries.unreadable_kinds import UnreadableKind
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.scheduler.search_starts import Sampling
     from kubectl_sched.suggestions.change import Suggestion
@@ -49,7 +51,9 @@ def explanation_data(
         "outcome": result.outcome.value,
         "verdict": explanation.verdict,
         "summary": summary,
+        "unreadable": [_unreadable(each) for each in explanation.unreadable],
         "groups": plain(explanation.groups),
+        "said": _said(explanation.said),
         "preEnqueue": _status(result.pre_enqueue),
         "preFilter": _status(result.pre_filter),
         "preFilterNodes": None if result.pre_filter_nodes is None else sorted(result.pre_filter_nodes),
@@ -84,6 +88,22 @@ def explanation_data(
 def explanation_list(items: Sequence[Any]) -> dict[str, Any]:
     """Several explanations, in the order that was asked for."""
     return {"apiVersion": API_VERSION, "kind": "ExplanationList", "items": list(items)}
+
+
+def _said(said: Said | None) -> dict[str, Any] | None:
+    if said is None:
+        return None
+    return {
+        "message": said.message,
+        "at": said.at,
+        "source": said.source,
+        "differs": said.differs,
+        "because": said.because,
+    }
+
+
+def _unreadable(each: UnreadableKind) -> dict[str, Any]:
+    return {"kind": each.kind, "why": each.why, "rule": each.rule, "plugins": list(each.plugins)}
 
 
 def stage_data(stage: Stage | None) -> dict[str, Any] | None:

@@ -42,7 +42,7 @@ def cause_in_words(group: Group) -> str:
     if outcome is Outcome.SCHEDULABLE and not cause.reasons:
         return _fits_now(group)
     if outcome is Outcome.UNKNOWN:
-        return f"not judged: {group.explanations[0].result.budget_ended or 'not everything that decides is known'}"
+        return f"not judged: {group.explanations[0].result.left_open or 'not everything that decides is known'}"
     if outcome is Outcome.DELETING:
         return "being deleted"
     if not cause.reasons:

@@ -89,7 +89,7 @@ def _let_go(each: Ungated) -> str:
 
 
 def _still_fits_nowhere(result: ScheduleResult) -> str:
-    if result.budget_ended is not None:
+    if result.left_open is not None:
         return f"may or may not fit: {unjudged(result)}"
     return f"would still fit nowhere: {_fits_nowhere(result) if result.error is None else safe(result.error)}"
 
@@ -115,11 +115,11 @@ def decision(result: ScheduleResult) -> str:
 def unjudged(result: ScheduleResult) -> str:
     """Return what was not judged: how many nodes, by which plugins and why; empty if everything was."""
     if not result.unknown or result.verdict is None:
-        return result.budget_ended or ""
-    if result.budget_ended is not None:
+        return result.left_open or ""
+    if result.left_open is not None:
         if unknown_nodes(result.verdict).any():
             return safe(not_judged(result.verdict))
-        return f"preemption was not tried to its end: {result.budget_ended}"
+        return f"preemption was not tried to its end: {result.left_open}"
     if unknown_nodes(result.verdict).any():
         return f"{safe(could_not_judge(result.verdict))}; {_UNAFFECTED}"
     failed = "; ".join(f"{each.plugin} failed with {safe(each.error)}" for each in result.unknown)
@@ -174,7 +174,7 @@ def _gate(result: ScheduleResult) -> str:
 
 
 def _otherwise(result: ScheduleResult) -> str:
-    if result.budget_ended is not None:
+    if result.left_open is not None:
         return f"otherwise it may or may not fit: {unjudged(result)}"
     if result.error is not None:
         return f"otherwise the cycle would fail: {safe(result.error)}"

@@ -41,8 +41,8 @@ def verdict_in_words(result: ScheduleResult, row: int) -> str:
 def _not_passing(result: ScheduleResult, row: int, status: Status) -> str:
     if is_unknown(status):
         plugins = ", ".join(result.unjudged_by(row))
-        if result.budget_ended is not None:
-            return f"not judged by {plugins}: {result.budget_ended}"
+        if result.left_open is not None:
+            return f"not judged by {plugins}: {result.left_open}"
         return f"could not be judged by {plugins} ({safe(error_of(status))}); {HOW_TO_REPORT}"
     if not result.rejections(row) and result.pre_filter.is_success:
         return of_one(result, row)

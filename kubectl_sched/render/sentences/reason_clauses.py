@@ -148,7 +148,7 @@ def _kept_out_otherwise(result: ScheduleResult, row: int) -> str:
         return f"are not among the nodes that {' and '.join(result.narrowed_by)} left"
     said = safe(", ".join(status.reasons))
     if is_unknown(status):
-        failed = result.budget_ended or f"it failed with {safe(error_of(status))}"
+        failed = result.left_open or f"it failed with {safe(error_of(status))}"
         return f"are not judged by {status.plugin}, as {failed}"
     if not result.pre_filter.is_success:
         return f"are not looked at, as {result.pre_filter.plugin} rejects the pod as a whole ({said})"

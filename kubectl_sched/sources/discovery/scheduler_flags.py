@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 from msgspec.structs import force_setattr
 
 from kubectl_sched.api.apps import Deployment, PodTemplateSpec
+from kubectl_sched.api.core import ConfigMap
+from kubectl_sched.api.karpenter import NodePool
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.lazy_pattern import pattern
 
@@ -78,6 +80,13 @@ _IMAGE = pattern(r"(?:^|/)kube-scheduler(?:-(?:amd64|arm64|arm|ppc64le|s390x))?(
 _AUTOSCALER_IMAGE = pattern(r"(?:^|/)cluster-autoscaler(?:-(?:amd64|arm64|s390x))?(?:[:@]|$)")
 _KARPENTER_IMAGE = pattern(r"(?:^|/)karpenter(?:-[a-z-]+)?(?:/controller)?(?:[:@]|$)")
 _QUOTES = str.maketrans("", "", "'\"")
+
+
+def shows_autoscaler(item: KubernetesObject) -> bool:
+    """Report whether it is a NodePool of Karpenter, or cluster-autoscaler's pod or status."""
+    if isinstance(item, Pod):
+        return not item.has_ended and any(map(is_autoscaler, item.spec.containers))
+    return isinstance(item, NodePool) or (isinstance(item, ConfigMap) and bool(item.autoscaler_status))
 
 
 def keep_scheduler_flags(item: KubernetesObject) -> None:

@@ -51,6 +51,7 @@ class Collection:
         self._present: set[str] = set()
         self._conflicts: dict[str, _Conflict] = {}
         self._server_version: str | None = None
+        self._tells_absence = False
         self.passed_over: set[str] = set()
         self.refusals: dict[str, None] = {}
         self.scheduler_configuration: dict[str, Any] | None = None
@@ -74,6 +75,11 @@ class Collection:
         self._present.update(said.present)
         self._warnings.update(dict.fromkeys(said.warnings))
         self._server_version = said.server_version or self._server_version
+        self._tells_absence = True
+
+    def tell_absence(self) -> None:
+        """Remembers that the dump has a file or a list for each kind that was there: it is no list of mixed kinds."""
+        self._tells_absence = True
 
     def add(self, objects: Iterable[KubernetesObject], source: str) -> None:
         """Takes the objects in; those of foreign API groups are passed over."""
@@ -155,6 +161,7 @@ class Collection:
             present=frozenset(present),
             scheduler_configuration=self.scheduler_configuration,
             server_version=self._server_version,
+            tells_absence=self._tells_absence,
         )
 
     @property

@@ -60,6 +60,8 @@ class Dump(Record, frozen=True, kw_only=True, dict=True):
     server_version: str | None = None
     forbidden: tuple[Forbidden, ...] = ()
     is_live: bool = False
+    tells_absence: bool = False
+    """A kind without a list is known to be missing: a directory, an archive or a snapshot was read."""
 
     @property
     def can_replay(self) -> bool:

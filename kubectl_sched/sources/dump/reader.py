@@ -37,6 +37,8 @@ def read(paths: Sequence[str], progress: Progress | None = None) -> Dump:
     with garbage_collection_paused():
         for path in paths:
             for source in walk.sources(path):
+                if not source.named:  # a directory or an archive
+                    collection.tell_absence()
                 _read_source(source, collection)
     for problem in (*walk.problems, *layout_notes(walk.met)):
         collection.warn(problem)

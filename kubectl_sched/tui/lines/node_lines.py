@@ -117,7 +117,7 @@ def findings(result: ScheduleResult, row: int, width: int) -> list[Finding]:
     unjudged = result.unjudged_by(row)
     for plugin in result.framework.filter_plugins if result.framework else ():
         if plugin.name in unjudged:
-            why = result.budget_ended or "the plugin failed here, by a bug in kubectl-sched"
+            why = result.left_open or "the plugin failed here, by a bug in kubectl-sched"
             found.append(_silent(plugin.name, "?", "not judged", why))
         elif plugin.name in result.verdicts and plugin.name not in rejecting:
             found.append(_silent(plugin.name, "✓", "passes", "nothing of it stands against the pod here"))

@@ -1,0 +1,199 @@
+"""Kinds that a pod's decision rests on and that could not be read: what is not known is neither passed nor rejected."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from msgspec.structs import replace
+
+from kubectl_sched.api.component_helpers.volume_claims import NOT_SUPPORTED_PROVISIONER, claim_uses, class_of_claim
+from kubectl_sched.api.storage import PersistentVolumeClaim, StorageClass
+from kubectl_sched.framework.plugin_error_boundary import NOT_JUDGED, with_statuses
+from kubectl_sched.framework.status import SUCCESS, Code, Status
+from kubectl_sched.record import CachingRecord, Record
+from kubectl_sched.scheduler.result import Outcome
+from kubectl_sched.snapshot import Column
+from kubectl_sched.sources.kinds import BY_NAME
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.sources.dump.dump import Dump, Forbidden
+
+FORBIDDEN: Final = "Forbidden"
+ABSENT: Final = "Absent"
+
+_CLAIM_PLUGINS: Final = ("VolumeBinding", "VolumeRestrictions", "VolumeZone", "NodeVolumeLimits")
+_VOLUME_PLUGINS: Final = ("VolumeBinding", "VolumeZone", "NodeVolumeLimits")
+_CLASS_PLUGINS: Final = ("VolumeBinding", "VolumeZone")
+_DEVICE_PLUGINS: Final = ("DynamicResources",)
+_PLUGINS_OF: Final[Mapping[str, tuple[str, ...]]] = {
+    "Node": (),
+    "PersistentVolumeClaim": _CLAIM_PLUGINS,
+    "PersistentVolume": _VOLUME_PLUGINS,
+    "StorageClass": _CLASS_PLUGINS,
+    "ResourceClaim": _DEVICE_PLUGINS,
+    "ResourceSlice": _DEVICE_PLUGINS,
+    "DeviceClass": _DEVICE_PLUGINS,
+    "Namespace": ("InterPodAffinity",),
+}
+_STORAGE: Final = frozenset({"PersistentVolumeClaim", "PersistentVolume", "StorageClass"})
+_DEVICES: Final = frozenset({"ResourceClaim", "ResourceSlice", "DeviceClass"})
+
+
+class UnreadableKind(Record, frozen=True, kw_only=True):
+    """A kind of which not one object was read, although the decision on a pod rests on it."""
+
+    kind: str
+    why: str
+    """Forbidden: the server refused the list. Absent: the dump has none of it."""
+
+    rule: str
+    """The RBAC rule, or the `kubectl get`, that brings the kind."""
+
+    plugins: tuple[str, ...]
+    """The plugins that look at it."""
+
+    is_known: bool = True
+    """False for a list of mixed kinds, which cannot tell whether the cluster has none or nobody asked."""
+
+    @property
+    def text(self) -> str:
+        """The clause: `the dump has no PersistentVolumes`."""
+        plural = f"{self.kind}es" if self.kind.endswith("s") else f"{self.kind}s"
+        return f"{plural} may not be listed" if self.why == FORBIDDEN else f"the dump has no {plural}"
+
+    @property
+    def sentence(self) -> str:
+        """The clause with what it leaves open, and what brings the kind."""
+        whose = f", so {_listed(self.plugins)} cannot be judged" if self.plugins else ", so nothing can be judged"
+        brings = f"the missing rule: {self.rule}" if self.why == FORBIDDEN else f"`{self.rule}` has them"
+        return f"{self.text}{whose}; {brings}"
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
+class UnreadableKinds(CachingRecord, frozen=True, kw_only=True):
+    """The kinds that are missing from what was read, for each pod that needs them."""
+
+    dump: Dump
+
+    def needed_by(self, pod: Pod) -> tuple[UnreadableKind, ...]:
+        """Return the kinds that the decision on the pod rests on and of which no object was read."""
+        found = (self._unreadable(kind, pod) for kind in self._needed_kinds(pod))
+        return tuple(each for each in found if each is not None)
+
+    def _needed_kinds(self, pod: Pod) -> Iterator[str]:
+        yield "Node"
+        yield from self._of_claims(pod)
+        if pod.spec.resource_claims:
+            yield from ("ResourceClaim", "ResourceSlice", "DeviceClass")
+        affinity = pod.spec.affinity
+        terms = affinity.pod_terms if affinity is not None else ()
+        if any(term.namespace_selector is not None and not _is_empty(term.namespace_selector) for term in terms):
+            yield "Namespace"
+
+    def _of_claims(self, pod: Pod) -> Iterator[str]:
+        """Yield the kinds behind the pod's claims: a claim that is known to be missing decides alone."""
+        found = [self._claims.get((pod.namespace, use.claim_name)) for use in claim_uses(pod)]
+        claims = [claim for claim in found if claim is not None]
+        if not found or (len(claims) < len(found) and "PersistentVolumeClaim" in self._read):
+            return
+        if not claims:
+            yield "PersistentVolumeClaim"
+        if not claims or any(map(self._needs_volumes, claims)):
+            yield "PersistentVolume"
+        if any(not claim.spec.volume_name and class_of_claim(claim) for claim in claims):
+            yield "StorageClass"
+
+    def _needs_volumes(self, claim: PersistentVolumeClaim) -> bool:
+        """Report whether the claim has a volume, or only a volume that is there already could serve it."""
+        storage_class = self._classes.get(class_of_claim(claim))
+        provisioner = storage_class.provisioner if storage_class is not None else NOT_SUPPORTED_PROVISIONER
+        return bool(claim.spec.volume_name) or provisioner == NOT_SUPPORTED_PROVISIONER
+
+    @cached_property
+    def _classes(self) -> Mapping[str, StorageClass]:
+        return {item.name: item for item in self.dump.others if isinstance(item, StorageClass)}
+
+    @cached_property
+    def _claims(self) -> Mapping[tuple[str, str], PersistentVolumeClaim]:
+        claims = (item for item in self.dump.others if isinstance(item, PersistentVolumeClaim))
+        return {(claim.namespace, claim.name): claim for claim in claims}
+
+    @cached_property
+    def _read(self) -> frozenset[str]:
+        return frozenset(type(item).__name__ for item in self.dump.others)
+
+    def _unreadable(self, name: str, pod: Pod) -> UnreadableKind | None:
+        """None for a kind of which an object was read, or whose list was read and is empty."""
+        if name in self._read:
+            return None
+        plugins, kind = _PLUGINS_OF[name], BY_NAME[name]
+        forbidden = next((each for each in self.dump.forbidden if _concerns(each, name, pod)), None)
+        if forbidden is not None:
+            return UnreadableKind(kind=name, why=FORBIDDEN, rule=forbidden.rule, plugins=plugins)
+        if self.dump.is_live or name in self.dump.present:
+            return None
+        everywhere = " -A" if kind.namespaced else ""
+        command = f"kubectl get {kind.plural}{everywhere} -o json"
+        return UnreadableKind(kind=name, why=ABSENT, rule=command, plugins=plugins, is_known=self.dump.tells_absence)
+
+
+def _is_empty(selector: object) -> bool:
+    return not getattr(selector, "match_labels", None) and not getattr(selector, "match_expressions", None)
+
+
+def _concerns(forbidden: Forbidden, kind: str, pod: Pod) -> bool:
+    return forbidden.kind == kind and forbidden.namespace in {"", pod.namespace}
+
+
+def without_unreadable(pod: Pod, kinds: tuple[UnreadableKind, ...]) -> Pod:
+    """Return the pod without what only objects of these kinds decide, so that all else can be judged."""
+    names, spec = {each.kind for each in kinds}, pod.spec
+    if names & _STORAGE:
+        claimed = {use.volume for use in claim_uses(pod)}
+        spec = replace(spec, volumes=tuple(each for each in spec.volumes if each.name not in claimed))
+    if names & _DEVICES:
+        spec = replace(spec, resource_claims=())
+    if "Namespace" in names and spec.affinity is not None:
+        spec = replace(spec, affinity=replace(spec.affinity, pod_affinity=None, pod_anti_affinity=None))
+    return replace(pod, spec=spec)
+
+
+def left_open(result: ScheduleResult, pod: Pod, kinds: tuple[UnreadableKind, ...]) -> ScheduleResult:
+    """Return the cycle of `without_unreadable` as one of the pod: what passes all else there is not known to fit.
+
+    A pod that other plugins keep off every node stays Unschedulable, but what kube-scheduler would say is not known.
+    """
+    first = kinds[0]
+    clause = " and ".join(each.text for each in kinds)
+    if result.state is not None:  # of this cycle alone
+        unjudged = {plugin for each in kinds for plugin in each.plugins}
+        result.state.skip_filter_plugins -= unjudged
+        result.state.skip_score_plugins -= unjudged
+    result = replace(
+        result, pod=pod, unread=clause, message=None, event=None, post_filter=None, scores=(), nominated_first=None
+    )
+    if first.kind == "Node" and not len(result.nodes):
+        return replace(result, outcome=Outcome.UNKNOWN)
+    if result.outcome is not Outcome.SCHEDULABLE or result.verdict is None:
+        return result
+    status = Status(Code.UNKNOWN, (NOT_JUDGED, clause), first.plugins[0] if first.plugins else None)
+    passed = dict.fromkeys(result.feasible.tolist(), status)
+    plugin = first.plugins[0] if first.plugins else ""
+    own = with_statuses(Column.filled(len(result.nodes), SUCCESS), passed)
+    return replace(
+        result,
+        outcome=Outcome.UNKNOWN,
+        verdicts={**result.verdicts, **({plugin: own} if plugin else {})},
+        verdict=with_statuses(result.verdict, passed),
+        feasible=np.zeros(0, dtype=np.intp),
+        totals=np.zeros(0, dtype=np.int64),
+    )
