@@ -96,7 +96,8 @@ class VolumeRestrictions(PreFilterPlugin, FilterPlugin, PreFilterExtensions):
         """The claims that do not exist."""
         return tuple(
             Evidence(
-                text=f"volume {volume} is claim {pod.namespace}/{name}, which does not exist",
+                text=f"volume {volume} is claim {pod.namespace}/{name}, which "
+                f"{nodes.objects.absence(PersistentVolumeClaim)}",
                 facts={"volume": volume, "claim": name, "namespace": pod.namespace},
             )
             for volume, name in _claims_by_volume(pod)

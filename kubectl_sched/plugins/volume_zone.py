@@ -24,6 +24,7 @@ from kubectl_sched.snapshot import Column
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.framework.cycle_state import CycleState
     from kubectl_sched.framework.handle import Handle
@@ -86,7 +87,11 @@ class VolumeZone(PreFilterPlugin, FilterPlugin):
         for name in _claim_names(pod):
             reason = _volume_of(name, pod.namespace, nodes.objects)
             if isinstance(reason, Status):
-                text = f"the zone of claim {pod.namespace}/{name} cannot be told: {reason.message}"
+                kind = _looked_up(name, pod.namespace, nodes.objects)
+                why = reason.message
+                if kind is not None and not nodes.objects.all(kind):
+                    why = f"no {kind.__name__} was read"
+                text = f"the zone of claim {pod.namespace}/{name} cannot be told: {why}"
                 return (Evidence(text=text, facts={"claim": name, "namespace": pod.namespace}),)
         return ()
 
@@ -163,6 +168,16 @@ def _volume_of(name: str, namespace: str, objects: Objects) -> PersistentVolume 
         volume = objects.get(PersistentVolume, claim.spec.volume_name)
         return unresolvable(volume_not_found(claim.spec.volume_name)) if volume is None else volume
     return _why_unbound(claim, objects)
+
+
+def _looked_up(name: str, namespace: str, objects: Objects) -> type[KubernetesObject] | None:
+    """The kind of the object at which `_volume_of` ends; None for a claim that names neither volume nor class."""
+    claim = objects.get(PersistentVolumeClaim, name, namespace)
+    if claim is None:
+        return PersistentVolumeClaim
+    if claim.spec.volume_name:
+        return PersistentVolume
+    return StorageClass if class_of_claim(claim) else None
 
 
 def _why_unbound(claim: PersistentVolumeClaim, objects: Objects) -> Status | None:

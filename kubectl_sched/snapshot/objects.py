@@ -36,6 +36,10 @@ class Objects:
         """The object of that name; cluster-scoped kinds have no namespace."""
         return cast("Kind | None", self._indexed(kind).get((namespace, name)))
 
+    def absence(self, kind: type[KubernetesObject]) -> str:
+        """Return what is known of an object that is not among these: nothing where none of its kind was read."""
+        return "does not exist" if self._of(kind) else f"was not read, as no {kind.__name__} was"
+
     def by_key(self, kind: type[Kind]) -> Mapping[tuple[str, str], Kind]:
         """The objects of the kind by namespace and name."""
         return cast("Mapping[tuple[str, str], Kind]", self._indexed(kind))

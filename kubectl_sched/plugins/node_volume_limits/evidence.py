@@ -65,7 +65,8 @@ def missing_claims(pod: Pod, objects: Objects) -> tuple[Evidence, ...]:
     """The pod's claims that do not exist."""
     return tuple(
         Evidence(
-            text=f"volume {use.volume} is claim {pod.namespace}/{use.claim_name}, which does not exist",
+            text=f"volume {use.volume} is claim {pod.namespace}/{use.claim_name}, which "
+            f"{objects.absence(PersistentVolumeClaim)}",
             facts={"volume": use.volume, "claim": use.claim_name, "namespace": pod.namespace},
         )
         for use in claim_uses(pod)

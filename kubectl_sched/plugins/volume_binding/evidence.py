@@ -42,6 +42,8 @@ def refused_claims(pod: Pod, objects: Objects) -> tuple[Evidence, ...]:
     for use in claim_uses(pod):
         reason = refusal(pod, use, objects)
         if reason is not None:
+            if not objects.all(PersistentVolumeClaim):
+                reason = f"claim {use.claim_name} {objects.absence(PersistentVolumeClaim)}"
             facts = {"volume": use.volume, "claim": use.claim_name, "namespace": pod.namespace}
             found.append(Evidence(text=f"volume {use.volume}: {reason}", facts=facts))
     return tuple(found)
@@ -60,11 +62,11 @@ def _immediate(claim: PersistentVolumeClaim, objects: Objects) -> Evidence:
         facts["persistentVolume"] = claim.spec.volume_name
         why = f"is to be bound to volume {claim.spec.volume_name}, which has not been completed"
         if objects.get(PersistentVolume, claim.spec.volume_name) is None:
-            why = f"is to be bound to volume {claim.spec.volume_name}, which does not exist"
+            why = f"is to be bound to volume {claim.spec.volume_name}, which {objects.absence(PersistentVolume)}"
     elif not name:
         why = "has no storage class, so it waits for a volume without one"
     elif storage_class is None:
-        why = f"has no volume, and its storage class {name} does not exist"
+        why = f"has no volume, and its storage class {name} {objects.absence(StorageClass)}"
     else:
         facts["provisioner"] = storage_class.provisioner
         why = f"has no volume yet; class {name} binds at once, by {storage_class.provisioner or 'nobody'}"
@@ -86,7 +88,8 @@ def _bound_elsewhere(
     facts: dict[str, JSON] = {"claim": claim.name, "namespace": claim.namespace, "persistentVolume": name}
     volume = nodes.objects.get(PersistentVolume, name)
     if volume is None:
-        return Evidence(text=f"claim {claim.name} is bound to volume {name}, which does not exist", facts=facts)
+        absence = nodes.objects.absence(PersistentVolume)
+        return Evidence(text=f"claim {claim.name} is bound to volume {name}, which {absence}", facts=facts)
     try:
         affinity = affinity_of(as_driver_knows(volume, migrated))
     except PluginError:

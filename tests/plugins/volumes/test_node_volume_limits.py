@@ -158,7 +158,7 @@ def test_in_tree_disks_count_as_their_driver_s(volumes: Any, csi: Any, version: 
 def test_a_claim_that_does_not_exist_rejects_the_node_for_good() -> None:
     assert verdict() == unresolvable('looking up PVC default/a: persistentvolumeclaim "a" not found')
     texts, _ = explained(make(NodeVolumeLimits), pod(**using("a")), snapshot(node("w1")))
-    assert texts == ["volume v-a is claim default/a, which does not exist"]
+    assert texts == ["volume v-a is claim default/a, which was not read, as no PersistentVolumeClaim was"]
 
 
 def test_another_pod_s_ephemeral_claim_fails_the_cycle() -> None:

@@ -73,7 +73,10 @@ def test_some_claims_stop_the_pod_whatever_the_node(incoming: Any, objects: list
 @pytest.mark.parametrize(
     ("objects", "text"),
     [
-        ([claim("data")], "claim default/data has no volume, and its storage class slow does not exist"),
+        (
+            [claim("data")],
+            "claim default/data has no volume, and its storage class slow was not read, as no StorageClass was",
+        ),
         (
             [claim("data", storageClassName=None)],
             "claim default/data has no storage class, so it waits for a volume without one",
@@ -84,7 +87,7 @@ def test_some_claims_stop_the_pod_whatever_the_node(incoming: Any, objects: list
         ),
         (
             [claim("data", volumeName="pv")],
-            "claim default/data is to be bound to volume pv, which does not exist",
+            "claim default/data is to be bound to volume pv, which was not read, as no PersistentVolume was",
         ),
     ],
 )
@@ -132,7 +135,7 @@ def test_a_bound_volume_that_is_gone_rejects_every_node() -> None:
     nodes = snapshot(node(), claim("data", to="pv"))
     assert reasons(make(VolumeBinding), pod(**using("data")), nodes) == {"w1": (GONE,)}
     assert explained(make(VolumeBinding), pod(**using("data")), nodes)[0] == [
-        "claim data is bound to volume pv, which does not exist"
+        "claim data is bound to volume pv, which was not read, as no PersistentVolume was"
     ]
 
 
@@ -356,7 +359,10 @@ def test_scoring_without_pre_filter_fails_as_upstream_does_unless_nothing_is_sco
             [claim("data", to="pv"), volume("pv", nodeAffinity=in_zone("c"))],
             f"do not reach volume pv of claim data, which is only where {ZONE} in (c)",
         ),
-        ([claim("data", to="pv")], "are of no use: claim data is bound to volume pv, which does not exist"),
+        (
+            [claim("data", to="pv")],
+            "are of no use: claim data is bound to volume pv, which was not read, as no PersistentVolume was",
+        ),
         ([claim("data"), LOCAL], "have no volume of class slow for claim data (5Gi): there is none"),
     ],
 )

@@ -109,7 +109,9 @@ def test_a_claim_that_does_not_exist_stops_the_pod() -> None:
     assert status.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE
     assert status.reasons == ('persistentvolumeclaim "data" not found',)
     evidence = plugin.explain_pre_filter(CycleState(), incoming, nodes)
-    assert [each.text for each in evidence] == ["volume v-data is claim default/data, which does not exist"]
+    assert [each.text for each in evidence] == [
+        "volume v-data is claim default/data, which was not read, as no PersistentVolumeClaim was"
+    ]
 
 
 def test_without_its_pre_filter_it_fails_as_upstream_does() -> None:

@@ -45,23 +45,29 @@ def test_it_is_said_where_the_volume_and_the_node_are() -> None:
 
 
 @pytest.mark.parametrize(
-    ("objects", "reason"),
+    ("objects", "reason", "told"),
     [
-        ([], 'persistentvolumeclaim "data" not found'),
-        ([claim("data", to="pv")], 'persistentvolume "pv" not found'),
-        ([claim("data", storageClassName=None)], "PersistentVolumeClaim had no pv name and storageClass name"),
-        ([claim("data")], 'storageclass.storage.k8s.io "slow" not found'),
-        ([claim("data"), storage_class(volumeBindingMode=None)], 'VolumeBindingMode not set for StorageClass "slow"'),
-        ([claim("data"), storage_class(volumeBindingMode="Immediate")], "PersistentVolume had no name"),
+        ([], 'persistentvolumeclaim "data" not found', "no PersistentVolumeClaim was read"),
+        ([claim("other")], 'persistentvolumeclaim "data" not found', ""),
+        ([claim("data", to="pv")], 'persistentvolume "pv" not found', "no PersistentVolume was read"),
+        ([claim("data", to="pv"), volume("other")], 'persistentvolume "pv" not found', ""),
+        ([claim("data", storageClassName=None)], "PersistentVolumeClaim had no pv name and storageClass name", ""),
+        ([claim("data")], 'storageclass.storage.k8s.io "slow" not found', "no StorageClass was read"),
+        (
+            [claim("data"), storage_class(volumeBindingMode=None)],
+            'VolumeBindingMode not set for StorageClass "slow"',
+            "",
+        ),
+        ([claim("data"), storage_class(volumeBindingMode="Immediate")], "PersistentVolume had no name", ""),
     ],
 )
-def test_a_volume_that_cannot_be_found_stops_the_pod(objects: list[Any], reason: str) -> None:
+def test_a_volume_that_cannot_be_found_stops_the_pod(objects: list[Any], reason: str, told: str) -> None:
     plugin, nodes, incoming = make(VolumeZone), snapshot(node(), *objects), pod(**using("data"))
     status = plugin.pre_filter(CycleState(), incoming, nodes).status
     assert (status.code, status.reasons) == (Code.UNSCHEDULABLE_AND_UNRESOLVABLE, (reason,))
     assert plugin.filter(CycleState(), incoming, nodes)[0] == status
     evidence = plugin.explain_pre_filter(CycleState(), incoming, nodes)
-    assert [each.text for each in evidence] == [f"the zone of claim default/data cannot be told: {reason}"]
+    assert [each.text for each in evidence] == [f"the zone of claim default/data cannot be told: {told or reason}"]
 
 
 @pytest.mark.parametrize(
