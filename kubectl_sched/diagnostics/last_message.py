@@ -32,7 +32,7 @@ class Said(Record, frozen=True, kw_only=True):
     """The replay says something else now; False where the replay leaves it open."""
 
     because: str | None
-    """What changed since, as far as is known, or what else may be the reason; None if it does not differ."""
+    """The changes since, as far as they are known, or another likely reason; None if it does not differ."""
 
     by: str
     """The name of the scheduler."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kubectl_sched.queries.provisioning.new_nodes import NewNodes
     from kubectl_sched.queries.ungated import Ungated
     from kubectl_sched.queries.unreadable_kinds import UnreadableKind
-    from kubectl_sched.queries.verdict.node_groups import NodeGroup
+    from kubectl_sched.queries.verdict.rejected_groups import NodeGroup
     from kubectl_sched.scheduler.queue_position import QueuePlace
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.scheduler.scheduler import Scheduler
@@ -78,15 +78,23 @@ class Explanation(CachingRecord, frozen=True, kw_only=True):
 
     @cached_property
     def verdict(self) -> str:
-        """What decides about the pod, in at most 100 characters without its name; the same in every format."""
-        from kubectl_sched.queries.verdict.verdict import verdict_of  # a list of pods may show none
+        """The verdict: what decides about the pod, in at most 100 characters without its name."""
+        from kubectl_sched.queries.verdict.verdict import PodFacts, verdict_of  # a list of pods may show none
 
-        return verdict_of(self)
+        facts = PodFacts(
+            result=self.result,
+            stage=self.stage,
+            history=self.history,
+            gates=self.gates,
+            is_ungated=bool(self.ungated),
+            missing=self.missing,
+        )
+        return verdict_of(facts)
 
     @cached_property
     def groups(self) -> tuple[NodeGroup, ...]:
         """The nodes by what keeps the pod off them, those that decide first; none where it fits."""
-        from kubectl_sched.queries.verdict.node_groups import node_groups  # as above
+        from kubectl_sched.queries.verdict.rejected_groups import node_groups  # as above
 
         return node_groups(self.result)
 

@@ -40,7 +40,7 @@ class Narrowing(CachingRecord, frozen=True, kw_only=True):
     """The step that folds all nodes that are left, None if there is none."""
 
     rejections: list[tuple[Rejection, ...]]
-    """What keeps the pod off each node of the snapshot."""
+    """The rejections of each node of the snapshot."""
 
 
 def narrowed(result: ScheduleResult) -> Narrowing:

@@ -1,4 +1,4 @@
-"""What one plugin has against some nodes, in a clause; kube-scheduler's own words where a plugin has no clause here."""
+"""Clauses about nodes that one plugin rejects; of a plugin without a clause here, the one that it has for lists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a resource that is too small keeps a pod from, in numbers."""
+"""Clauses about nodes that lack a resource, with its amounts."""
 
 from __future__ import annotations
 

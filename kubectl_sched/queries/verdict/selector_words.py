@@ -1,4 +1,4 @@
-"""What a pod selects nodes by, and which part of it no node has."""
+"""Clauses about the labels that a pod selects nodes by, and those of them that no node has."""
 
 from __future__ import annotations
 

@@ -9,29 +9,46 @@ from kubectl_sched.framework.plugin_error_boundary import is_unknown
 from kubectl_sched.queries.verdict.constraint import as_a_whole, constraint_of
 from kubectl_sched.queries.verdict.narrowing import narrowed
 from kubectl_sched.queries.verdict.wording import LONGEST_NAME, first_short, node_name
+from kubectl_sched.record import Record
 from kubectl_sched.scheduler.member_result import MemberResult
 from kubectl_sched.scheduler.result import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from kubectl_sched.queries.explanation import Explanation
+    from kubectl_sched.diagnostics.gates.gate import Gate
+    from kubectl_sched.diagnostics.pod_lifecycle import Stage
+    from kubectl_sched.diagnostics.replay_against_history import History
+    from kubectl_sched.queries.unreadable_kinds import UnreadableKind
     from kubectl_sched.scheduler.result import ScheduleResult
 
 _ORDINARY_WAITS: Final = frozenset({"", "ContainerCreating", "PodInitializing"})
 _A_BUG: Final = "not known, by a bug in kubectl-sched"
 
 
-def verdict_of(explanation: Explanation) -> str:
+class PodFacts(Record, frozen=True, kw_only=True):
+    """The facts about a pod that a verdict rests on, named as in an Explanation."""
+
+    result: ScheduleResult
+    stage: Stage | None = None
+    history: History | None = None
+    gates: tuple[Gate, ...] = ()
+    is_ungated: bool = False
+    """The replay was also done as the pod's controller would let it go."""
+
+    missing: tuple[UnreadableKind, ...] = ()
+
+
+def verdict_of(facts: PodFacts) -> str:
     """Return at most 100 characters without the pod's name: what decides about the pod, or where it goes."""
-    result = explanation.result
+    result = facts.result
     if result.failure is not None:
         return first_short(f"{_A_BUG}: {result.failure}", _A_BUG)
-    if explanation.missing and (result.unread is not None or not _is_judged(result)):
-        return first_short(*_unread(explanation))
-    stage = explanation.stage.name if explanation.stage is not None else ""
-    by_stage = () if result.outcome is Outcome.UNKNOWN else tuple(_BY_STAGE.get(stage, _no_stage)(explanation))
-    return first_short(*(by_stage or _by_hand(explanation) or _of_outcome(result)))
+    if facts.missing and (result.unread is not None or not _is_judged(result)):
+        return first_short(*_unread(facts))
+    stage = facts.stage.name if facts.stage is not None else ""
+    by_stage = () if result.outcome is Outcome.UNKNOWN else tuple(_BY_STAGE.get(stage, _no_stage)(facts))
+    return first_short(*(by_stage or _by_hand(facts) or _of_outcome(result)))
 
 
 def cycle_verdict(result: ScheduleResult) -> str:
@@ -43,34 +60,34 @@ def _of_outcome(result: ScheduleResult) -> Iterable[str]:
     return _BY_OUTCOME[result.outcome](result)
 
 
-def _no_stage(_: Explanation) -> Iterable[str]:
+def _no_stage(_: PodFacts) -> Iterable[str]:
     return ()
 
 
-def _never_created(explanation: Explanation) -> Iterable[str]:
-    if explanation.ungated or any(gate.owner for gate in explanation.gates):
-        return _held(explanation)
-    return (*(f"never created: {fact}" for fact in _facts(explanation)[:1]), "never created")
+def _never_created(facts: PodFacts) -> Iterable[str]:
+    if facts.is_ungated or any(gate.owner for gate in facts.gates):
+        return _held(facts)
+    return (*(f"never created: {fact}" for fact in _evidence(facts)[:1]), "never created")
 
 
-def _refused(explanation: Explanation) -> Iterable[str]:
-    told = (f"its kubelet refused it: {fact}" for fact in _facts(explanation)[:1])
-    return (*told, f"its kubelet refused it: {explanation.pod.status.reason}")
+def _refused(facts: PodFacts) -> Iterable[str]:
+    told = (f"its kubelet refused it: {fact}" for fact in _evidence(facts)[:1])
+    return (*told, f"its kubelet refused it: {facts.result.pod.status.reason}")
 
 
-def _unserved(explanation: Explanation) -> Iterable[str]:
-    who = _scheduler(explanation.result)
+def _unserved(facts: PodFacts) -> Iterable[str]:
+    who = _scheduler(facts.result)
     return (f"no scheduler serves schedulerName {who}", "no scheduler serves its schedulerName")
 
 
-def _ended(explanation: Explanation) -> Iterable[str]:
-    facts = _facts(explanation)
-    return (f"has ended: {'; '.join(facts)}", *(f"has ended: {fact}" for fact in facts[:1]), "has ended")
+def _ended(facts: PodFacts) -> Iterable[str]:
+    told = _evidence(facts)
+    return (f"has ended: {'; '.join(told)}", *(f"has ended: {fact}" for fact in told[:1]), "has ended")
 
 
-def _troubled(explanation: Explanation) -> Iterable[str]:
+def _troubled(facts: PodFacts) -> Iterable[str]:
     """Yield first what a bound pod's containers wait for, where that is no ordinary reason."""
-    result, status = explanation.result, explanation.pod.status
+    result, status = facts.result, facts.result.pod.status
     for each in (*status.init_container_statuses, *status.container_statuses):
         waiting = each.state.waiting
         if waiting is not None and waiting.reason not in _ORDINARY_WAITS:
@@ -81,13 +98,13 @@ def _troubled(explanation: Explanation) -> Iterable[str]:
             yield f"{waiting.reason}; scheduling is fine"
 
 
-def _facts(explanation: Explanation) -> tuple[str, ...]:
-    return explanation.stage.evidence if explanation.stage is not None else ()
+def _evidence(facts: PodFacts) -> tuple[str, ...]:
+    return facts.stage.evidence if facts.stage is not None else ()
 
 
-def _held(explanation: Explanation) -> Iterable[str]:
+def _held(facts: PodFacts) -> Iterable[str]:
     """Yield who holds the pod back, with the first of their own words."""
-    for gate in explanation.gates:
+    for gate in facts.gates:
         if gate.owner is None:
             continue
         queue = gate.queue
@@ -95,20 +112,20 @@ def _held(explanation: Explanation) -> Iterable[str]:
         if queue is not None and queue.cluster_queue:
             where = f" in ClusterQueue {queue.cluster_queue}"
         who = f"held by {gate.owner.controller}{where}"
-        facts = [need.fact for need in gate.needs] + [each.message for each in gate.says if each.message]
-        yield from (f"{who}: {fact}" for fact in facts[:1])
+        told = [need.fact for need in gate.needs] + [each.message for each in gate.says if each.message]
+        yield from (f"{who}: {fact}" for fact in told[:1])
         yield who
         return
-    names = [gate.gate for gate in explanation.gates if gate.gate]
+    names = [gate.gate for gate in facts.gates if gate.gate]
     if names:
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
         yield f"gated: waits for {names[0]}{more} to be removed"
         yield f"gated: waits for {len(names)} gates to be removed"
 
 
-def _by_hand(explanation: Explanation) -> tuple[str, ...]:
+def _by_hand(facts: PodFacts) -> tuple[str, ...]:
     """The clauses about a pod that was bound without a scheduler; none for others."""
-    history, result = explanation.history, explanation.result
+    history, result = facts.history, facts.result
     if history is None or history.verdict != "NotScheduled":
         return ()
     how = "its kubelet placed it" if result.pod.is_static else "spec.nodeName was set by hand"
@@ -154,9 +171,9 @@ def _is_judged(result: ScheduleResult) -> bool:
     return result.fits or (len(result.nodes) > 0 and result.pre_filter.is_success)
 
 
-def _unread(explanation: Explanation) -> Iterable[str]:
+def _unread(facts: PodFacts) -> Iterable[str]:
     """Yield the clauses about kinds that are missing, and what the plugins say that need not look at them."""
-    result, missing = explanation.result, explanation.missing
+    result, missing = facts.result, facts.missing
     first = missing[0]
     if first.kind == "Node":
         yield f"{first.text} (`{first.rule}` has them), so nothing can be judged"
@@ -232,7 +249,7 @@ def _fits_nowhere(result: ScheduleResult) -> Iterable[str]:
     return clauses
 
 
-_BY_STAGE: Final[Mapping[str, Callable[[Explanation], Iterable[str]]]] = {
+_BY_STAGE: Final[Mapping[str, Callable[[PodFacts], Iterable[str]]]] = {
     "NotCreated": _never_created,
     "RefusedByKubelet": _refused,
     "NoScheduler": _unserved,
@@ -241,7 +258,7 @@ _BY_STAGE: Final[Mapping[str, Callable[[Explanation], Iterable[str]]]] = {
     "Running": _troubled,
     "Bound": _troubled,
 }
-"""What decides about a pod of that stage; the cycle, where there is nothing to say."""
+"""Clauses for the stages in which something besides the cycle decides; none where the cycle does after all."""
 
 _BY_OUTCOME: Final[Mapping[Outcome, Callable[[ScheduleResult], Iterable[str]]]] = {
     Outcome.NO_PROFILE: _unprofiled,
