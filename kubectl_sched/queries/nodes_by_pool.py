@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kubectl_sched.data_lines import data_lines
+from kubectl_sched.node_provisioning.node_place import pool_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from kubectl_sched.api.core import Node
     from kubectl_sched.snapshot import Snapshot
-
-_POOL_LABELS = Path(__file__).with_name("pool_labels.txt")
 
 _ROLE = "node-role.kubernetes.io/"
 CONDITION_TAINT = "node.kubernetes.io/"
@@ -29,11 +26,10 @@ def pools(nodes: Snapshot, rows: Iterable[int]) -> dict[str, list[int]]:
 
 def pool_of(node: Node) -> str:
     """`pool-label=value`, else the node's roles and taints in words."""
-    labels = node.metadata.labels
-    for label in data_lines(_POOL_LABELS):
-        if label in labels:
-            return f"{label}={labels[label]}"
-    roles = sorted(key.removeprefix(_ROLE) for key in labels if key.startswith(_ROLE))
+    pool = pool_label(node)
+    if pool is not None:
+        return pool
+    roles = sorted(key.removeprefix(_ROLE) for key in node.metadata.labels if key.startswith(_ROLE))
     taints = sorted(str(taint) for taint in node.spec.taints if not taint.key.startswith(CONDITION_TAINT))
     words = [f"role {role}" for role in roles] + [f"taint {taint}" for taint in taints]
     return ", ".join(words) or "no role, no taints"

@@ -6,17 +6,14 @@ and the cluster autoscaler.
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from kubectl_sched.api.apimachinery.labels import InvalidSelector, selector_of
-from kubectl_sched.api.policy import PodDisruptionBudget
 from kubectl_sched.simulation.drain import with_local_volumes
+from kubectl_sched.simulation.eviction_budgets import EvictionBudgets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from kubectl_sched.api.apimachinery.labels import Selector
     from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.snapshot import Objects
@@ -31,8 +28,7 @@ class EvictionRules:
     def __init__(self, objects: Objects, others: Iterable[KubernetesObject], priority: int) -> None:
         self._priority = priority
         self._local = with_local_volumes(others)
-        self._budgets = [(budget, _selector(budget)) for budget in objects.all(PodDisruptionBudget)]
-        self._covering: dict[tuple[str, tuple[tuple[str, str], ...]], tuple[PodDisruptionBudget, ...]] = {}
+        self._budgets = EvictionBudgets.of(objects)
 
     def refusal(self, pod: Pod) -> str | None:
         """Return why the pod is not asked to move, None if it may be."""
@@ -66,41 +62,19 @@ class EvictionRules:
         return "with data on their node" if loses or self._local(pod) else None
 
     def _of_budgets(self, pod: Pod) -> str | None:
-        budgets = self.budgets(pod)
+        budgets = self._budgets.covering(pod)
         if len(budgets) > 1:
             return "under several PodDisruptionBudgets, which eviction does not support"
         if budgets and budgets[0].status.disruptions_allowed <= 0:
             return "under a PodDisruptionBudget that allows no disruption now"
         return None
 
-    def budgets(self, pod: Pod) -> tuple[PodDisruptionBudget, ...]:
-        """Return the budgets that cover the pod."""
-        if not self._budgets:
-            return ()
-        key = (pod.namespace, tuple(pod.metadata.labels.items()))
-        if key not in self._covering:
-            self._covering[key] = tuple(
-                budget
-                for budget, selector in self._budgets
-                if selector is not None and budget.namespace == pod.namespace and selector.matches(pod.metadata.labels)
-            )
-        return self._covering[key]
-
     def allows(self, pods: Sequence[Pod]) -> bool:
         """Report whether budgets let all of them go before any of their successors counts as healthy."""
-        taken = Counter(budget.key for pod in pods for budget in self.budgets(pod))
-        allowed = {budget.key: budget.status.disruptions_allowed for pod in pods for budget in self.budgets(pod)}
-        return all(number <= allowed[key] for key, number in taken.items())
+        return self._budgets.allow(pods)
 
 
 def refusals_in_words(refused: Mapping[str, int]) -> str:
     """Return `3 without a controller, 1 being deleted already`, the most common reason first."""
     ordered = sorted(refused.items(), key=lambda item: (-item[1], item[0]))
     return ", ".join(f"{number:,} {reason}" for reason, number in ordered)
-
-
-def _selector(budget: PodDisruptionBudget) -> Selector | None:
-    try:
-        return selector_of(budget.spec.selector)
-    except InvalidSelector:
-        return None

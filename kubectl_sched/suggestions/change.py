@@ -21,6 +21,9 @@ class Kind(IntEnum):
     WAIT = auto()
     """Nothing to do: it comes by itself."""
 
+    MOVE = auto()
+    """Evictions after which every evicted pod lands again."""
+
     CORRECT = auto()
     """A name or value in the pod that is nearly right."""
 
@@ -43,6 +46,9 @@ class Kind(IntEnum):
 
     HONOR_TAINTS = auto()
     """Leaving nodes that the pod cannot use out of a spread constraint."""
+
+    MIN_DOMAINS = auto()
+    """Fewer domains that a spread constraint wants at least."""
 
     RAISE_SKEW = auto()
     SPREAD_SOFTLY = auto()
@@ -73,6 +79,43 @@ class Kind(IntEnum):
 
     UNTAINT = auto()
     PRIORITIZE = auto()
+
+
+class Rung(Enum):
+    """The rungs of the ladder, in their order. The labels are fixed."""
+
+    WAIT = "wait"
+    """Something does it by itself."""
+
+    YOURS = "yours"
+    """A change of the pod or its workload."""
+
+    MOVE = "move"
+    """Evictions after which every pod lands again."""
+
+    PAY = "pay"
+    """One more node."""
+
+    ASK = "ask"
+    """A change that a cluster administrator makes: of a node, a PriorityClass, a quota or a profile."""
+
+    ENDS = "ends"
+    """Pods lose their place."""
+
+
+_RUNGS: Mapping[Kind, Rung] = {
+    Kind.WAIT: Rung.WAIT,
+    Kind.MOVE: Rung.MOVE,
+    Kind.ADD_NODE: Rung.PAY,
+    Kind.UNCORDON: Rung.ASK,
+    Kind.LABEL: Rung.ASK,
+    Kind.UNTAINT: Rung.ASK,
+    Kind.WEIGH: Rung.ASK,
+    Kind.PRIORITIZE: Rung.ASK,
+    Kind.EVICT: Rung.ENDS,
+    Kind.FREE: Rung.ENDS,
+}
+"""The kinds of changes that are not made in the pod."""
 
 
 class Change(Record, frozen=True, kw_only=True):
@@ -134,6 +177,13 @@ class Manual(Record, frozen=True, kw_only=True):
     document: str = ""
 
 
+class Loss(Record, frozen=True, kw_only=True):
+    """Something that no controller brings back, and whose: `namespace/name`."""
+
+    pod: str
+    why: str
+
+
 class Scope(IntEnum):
     """The reach of a suggestion, from the narrowest to the widest."""
 
@@ -157,6 +207,9 @@ class Promise(Enum):
 
     PREEMPTS = "Preempts"
     """The pod would be nominated to it, and the victims evicted."""
+
+
+_RUNG_ORDER = list(Rung)
 
 
 class Suggestion(Record, frozen=True, kw_only=True):
@@ -185,6 +238,13 @@ class Suggestion(Record, frozen=True, kw_only=True):
     victims: tuple[str, ...] = ()
     """The pods that preemption would evict, as `namespace/name`."""
 
+    ends: tuple[str, ...] = ()
+    """All pods that lose their place, as `namespace/name`, whether or not they find another."""
+
+    lost: tuple[Loss, ...] = ()
+    aftermath: tuple[str, ...] = ()
+    """Clauses about the pods that lose their place: who makes them again and where, who forbids it, whom to ask."""
+
     asked: bool = False
     """The question was about this node, not about any."""
 
@@ -195,11 +255,18 @@ class Suggestion(Record, frozen=True, kw_only=True):
     """A change of one thing is suggested besides."""
 
     @property
+    def rung(self) -> str:
+        """Return the label of the lowest rung among the changes: the one that risks the most."""
+        rungs = (_RUNGS.get(change.kind, Rung.YOURS) for change in self.changes)
+        return max(rungs, key=_RUNG_ORDER.index).value
+
+    @property
     def caution(self) -> str | None:
         """The things that the changes give up, if any."""
         cautions = dict.fromkeys(change.caution for change in self.changes if change.caution)
         if self.stays_on is not None:
             cautions[f"it stays on {self.stays_on} until it is made again"] = None
+        cautions.update(dict.fromkeys(self.aftermath))
         return "; ".join(cautions) or None
 
     @property

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from msgspec.structs import replace
 
 from kubectl_sched.api.apimachinery.strategic_merge import difference, merge
-from kubectl_sched.api.apimachinery.validation import subdomain_errors
 from kubectl_sched.api.component_helpers.taints import UNSCHEDULABLE_TAINT
 from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.record import plain
 from kubectl_sched.shell_commands import (
     ShellCommand,
-    delete_pods,
     describe_node,
+    evict_pod,
     label_node,
     patch,
     plain_json,
@@ -23,7 +22,9 @@ from kubectl_sched.shell_commands import (
     uncordon_node,
 )
 from kubectl_sched.suggestions.change import Kind, Manual, Patch, Scope
+from kubectl_sched.suggestions.harm import whom_to_ask
 from kubectl_sched.suggestions.trial import pod_patch
+from kubectl_sched.suggestions.workload import maker_in_words, workload_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -42,14 +43,21 @@ _JOB = "Job"
 _LEAVES_PENDING_PODS = frozenset({"StatefulSet", "ReplicaSet", "ReplicationController"})
 """These do not replace a pod that never became ready, whatever becomes of their template."""
 
+_LEAVES_RUNNING_PODS = frozenset({"ReplicaSet", "ReplicationController"})
+"""These replace no pod for the sake of their template."""
+
 _FROM_PRIORITY_CLASS = frozenset({"priority", "preemptionPolicy"})
 """The fields that admission fills in from a template's priorityClassName."""
 
 _ADDED_BY_ADMISSION = frozenset({"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"})
 
 _NO_COMMAND = Manual(instruction="there is no command for this: Kubernetes would not accept a name that it needs")
-_KIND = pattern("[A-Z][A-Za-z0-9]{0,62}")
 _SCHEDULER_NAME = pattern("[A-Za-z0-9][-A-Za-z0-9_.]{0,252}")
+
+
+class _Asked(Manual, frozen=True, kw_only=True):
+    """Somebody who has to agree. No command is given then."""
+
 
 Step: TypeAlias = "ShellCommand | Manual | None"
 """None is a command that cannot be given."""
@@ -65,6 +73,9 @@ def steps(
     found = tuple(_steps(before, after, changes))
     if None in found:
         return (), (_NO_COMMAND,)
+    asked = tuple(Manual(instruction=each.instruction) for each in found if isinstance(each, _Asked))
+    if asked:
+        return (), asked
     return (
         tuple(each for each in found if isinstance(each, ShellCommand)),
         tuple(each for each in found if isinstance(each, Manual)),
@@ -76,7 +87,7 @@ def _steps(before: Trial, after: Trial, changes: Sequence[Change]) -> Iterator[S
     before, changes = _once_waited(before, changes)
     for was, becomes in _changed_nodes(before, after, changes):
         yield from _of_node(was, becomes)
-    yield from _delete([victim for change in changes for victim in change.evicts])
+    yield from _evict(before, [victim for change in changes for victim in change.evicts])
     # No replay can tell which of the node's pods may ask for less.
     yield from (describe_node(change.node_name) for change in changes if change.frees and change.node_name is not None)
     yield from _of_pod(before, _pod_patch(stored, before, after))
@@ -161,12 +172,13 @@ def _of_node(was: Node, becomes: Node) -> Iterator[Step]:
             yield remove_taint(name, taint.key, taint.effect)
 
 
-def _delete(pods: Sequence[Pod]) -> Iterator[Step]:
-    """End the pods, one command for each namespace."""
-    by_namespace: dict[str, list[str]] = {}
-    for pod in pods:
-        by_namespace.setdefault(pod.metadata.namespace, []).append(pod.metadata.name)
-    yield from (delete_pods(namespace, names) for namespace, names in by_namespace.items())
+def _evict(before: Trial, pods: Sequence[Pod]) -> Iterator[Step]:
+    """Evict the pods, so that budgets are asked; where others have to agree, only say who."""
+    asks = whom_to_ask(before.pod.namespace, pods, before.nodes.objects)
+    if asks:
+        yield from (_Asked(instruction=each) for each in asks)
+    else:
+        yield from (evict_pod(pod.namespace, pod.name) for pod in pods)
 
 
 def _of_pod(before: Trial, change: dict[str, Any]) -> Iterator[Step]:
@@ -176,8 +188,22 @@ def _of_pod(before: Trial, change: dict[str, Any]) -> Iterator[Step]:
         yield _in_place(pod, {"schedulingGates": spec.pop("schedulingGates")})
     if spec and before.bound_to is None and _only_adds_tolerations(pod, spec):
         yield _in_place(pod, spec)
+    elif spec and before.bound_to is not None:
+        yield from _of_bound_pod(before, spec)
     elif spec:
-        yield change_spec(pod, spec, is_bound=before.bound_to is not None)
+        yield change_spec(pod, spec)
+
+
+def _of_bound_pod(before: Trial, spec: dict[str, Any]) -> Iterator[Step]:
+    """Change a pod that runs, unless it has to end for that and a budget forbids it."""
+    pod = before.pod
+    kind, _ = workload_of(pod)
+    ends = kind is None or (kind in _LEAVES_RUNNING_PODS and _is_of_kubernetes(pod))
+    asks = whom_to_ask(pod.namespace, [pod], before.nodes.objects) if ends else ()
+    yield from (_Asked(instruction=each) for each in asks)
+    yield change_spec(pod, spec, is_bound=True)
+    if ends and kind is not None:
+        yield evict_pod(pod.namespace, pod.name)
 
 
 def _in_place(pod: Pod, spec: dict[str, Any]) -> ShellCommand | None:
@@ -187,19 +213,19 @@ def _in_place(pod: Pod, spec: dict[str, Any]) -> ShellCommand | None:
 
 def _only_adds_tolerations(pod: Pod, spec: dict[str, Any]) -> bool:
     """Report whether that is all, and the pod has no owner in which it would be changed instead: none, or a Job."""
-    if set(spec) != {"tolerations"} or _owner(pod)[0] not in {None, _JOB}:
+    if set(spec) != {"tolerations"} or workload_of(pod)[0] not in {None, _JOB}:
         return False
     present = plain(pod)["spec"].get("tolerations", [])
     return bool((spec["tolerations"] or [])[: len(present)] == present)
 
 
-def change_spec(pod: Pod, spec: dict[str, Any], *, is_bound: bool) -> Step:
+def change_spec(pod: Pod, spec: dict[str, Any], *, is_bound: bool = False) -> Step:
     """Change the pod's spec by a strategic merge patch, in whatever made the pod.
 
     A bare pod is replaced by a changed copy, since hardly any field of a pod can be changed in place; the copy of one
     that is bound does not name the node, or no scheduler would be asked.
     """
-    kind, name = _owner(pod)
+    kind, name = workload_of(pod)
     namespace = pod.metadata.namespace
     if "tolerations" in spec:
         spec = {**spec, "tolerations": [each for each in spec["tolerations"] or () if not _is_added(each, kind)]}
@@ -208,14 +234,14 @@ def change_spec(pod: Pod, spec: dict[str, Any], *, is_bound: bool) -> Step:
         return replace_pod(namespace, name, {"spec": {**copied, "nodeName": None} if is_bound else copied})
     spec = {key: _as_written(value) for key, value in spec.items() if key not in _FROM_PRIORITY_CLASS}
     if kind not in _PATCHED_IN_PLACE or not _is_of_kubernetes(pod):
-        owner = f"{kind} {name}" if _KIND.fullmatch(kind) and not subdomain_errors(name) else "the pod's owner"
+        owner = maker_in_words(pod)
         how = (
             f"delete {owner} and create it with its template changed"
             if kind == _JOB
             else f"change the template of {owner}"
         )
         return Manual(instruction=f"{how} by this patch", document=plain_json({"spec": spec}))
-    deleting = pod.metadata.name if kind in _LEAVES_PENDING_PODS else ""
+    deleting = pod.metadata.name if kind in _LEAVES_PENDING_PODS and not is_bound else ""
     return patch(kind, namespace, name, {"spec": {"template": {"spec": spec}}}, deleting)
 
 
@@ -249,17 +275,6 @@ def _is_added(toleration: dict[str, Any], kind: str | None) -> bool:
     if kind == "DaemonSet":
         return key.startswith("node.kubernetes.io/") and toleration.get("operator") == "Exists"
     return key in _ADDED_BY_ADMISSION and "tolerationSeconds" in toleration
-
-
-def _owner(pod: Pod) -> tuple[str | None, str]:
-    """Kind and name of what made the pod; a ReplicaSet's Deployment where the pod's labels tell it."""
-    owner = pod.metadata.controller
-    if owner is None:
-        return None, pod.metadata.name
-    template = pod.metadata.labels.get("pod-template-hash")
-    if owner.kind == "ReplicaSet" and template and owner.name.endswith(f"-{template}"):
-        return "Deployment", owner.name.removesuffix(f"-{template}")
-    return owner.kind, owner.name
 
 
 def _is_of_kubernetes(pod: Pod) -> bool:

@@ -2,38 +2,86 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kubectl_sched.api.component_helpers.taints import DO_NOT_SCHEDULE, UNSCHEDULABLE_TAINT, tolerated
+from kubectl_sched.diagnostics.taint_owners import taint_owner
 from kubectl_sched.framework.interface import FilterPlugin
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
+    from kubectl_sched.api.core import Taint
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.snapshot.array_types import Floats, Integers, Mask, Rows
 
 _EXAMINED = 48
 """Of how many nodes with as many rejections the evidence is looked at; it is too slow to be asked of all."""
 
-_OF_ONE_TAINT_SET = 8
+_SETS = 16
+"""No more distinct sets of rejections are examined, those of most nodes first."""
+
+_OF_ONE_SET = 4
 
 
-def by_rejections(result: ScheduleResult, curable: Collection[str]) -> Iterator[list[int]]:
-    """Some rejected rows with the fewest rejections, the nearest to passing first; then some with one more; and so on.
+def by_rejections(result: ScheduleResult, curable: Collection[str]) -> Iterator[list[list[int]]]:
+    """Rejected rows with the fewest rejections, then some with one more, and so on.
 
-    Rows that a plugin other than the `curable` rejects are left out.
+    Rows are grouped by their set of rejections, the sets of most nodes first; of each set there are the rows that are
+    nearest to passing. Rows that a plugin other than the `curable` rejects are left out, as are those with a taint that
+    no pod should tolerate.
     """
     counts, away = rejections(result)
-    hopeless: Mask = counts == 0
+    hopeless: Mask = (counts == 0) | _kept_away(result)
     for plugin, mask in result.rejection_masks.items():
         if plugin not in curable:
             hopeless = hopeless | mask
+    sets = _sets(result)
     for number in sorted(set(counts[~hopeless].tolist())):
         rows = np.flatnonzero(~hopeless & (counts == number))
-        yield _some(result, rows[np.argsort(away[rows], kind="stable")])
+        rows = rows[np.argsort(away[rows], kind="stable")]
+        of_sets, sizes = np.unique(sets[rows], return_counts=True)
+        most_first = of_sets[np.argsort(-sizes, kind="stable")][:_SETS].tolist()
+        share = max(_EXAMINED // len(most_first), _OF_ONE_SET)
+        yield [rows[sets[rows] == each][:share].tolist() for each in most_first]
+
+
+def _sets(result: ScheduleResult) -> Integers:
+    """int64[n]: a number for each distinct set of rejections; taints of different keys are different ones."""
+    columns = [result.verdicts[plugin].codes * mask for plugin, mask in result.rejection_masks.items()]
+    masks = result.rejection_masks
+    if "TaintToleration" in masks:
+        columns.append(np.where(masks["TaintToleration"], result.nodes.taints.codes, -1))
+    if not columns:
+        return np.zeros(len(result.nodes), dtype=np.int64)
+    _, numbers = np.unique(np.column_stack([*columns, *masks.values()]), axis=0, return_inverse=True)
+    found: Integers = numbers.reshape(-1).astype(np.int64)
+    return found
+
+
+def _kept_away(result: ScheduleResult) -> Mask:
+    """bool[n]: nodes with an untolerated taint that a controller takes off by itself, or of the system's own nodes."""
+    nodes = result.nodes
+    mask = result.rejection_masks.get("TaintToleration")
+    if mask is None:
+        return np.zeros(len(nodes), dtype=np.bool_)
+    assert result.framework is not None  # noqa: S101 - asked only of results of a cycle
+    comparison = result.framework.handle.features.enabled("TaintTolerationComparisonOperators")
+    tolerations = result.pod.spec.tolerations
+
+    def keeps(taints: Iterable[Taint]) -> bool:
+        return any(
+            each.effect in DO_NOT_SCHEDULE
+            and each.key != UNSCHEDULABLE_TAINT.key
+            and taint_owner(each.key) is not None
+            and not tolerated(each, tolerations, comparison=comparison)
+            for each in taints
+        )
+
+    kept: Mask = mask & nodes.taints.where(keeps)
+    return kept
 
 
 def rejections(result: ScheduleResult) -> tuple[Integers, Floats]:
@@ -80,17 +128,3 @@ def last_rows(result: ScheduleResult) -> Rows:
         if len(rows):
             rows = rows[key[rows] == key[rows].min()]
     return rows
-
-
-def _some(result: ScheduleResult, rows: Rows) -> list[int]:
-    """The first of them, though not many that have the same taints: others may ask for less."""
-    taken: list[int] = []
-    alike: Counter[int] = Counter()
-    codes = result.nodes.taints.codes
-    for row in rows.tolist():
-        if alike[int(codes[row])] < _OF_ONE_TAINT_SET or not len(result.nodes.taints[row]):
-            alike[int(codes[row])] += 1
-            taken.append(row)
-        if len(taken) == _EXAMINED:
-            break
-    return taken

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 from kubectl_sched.api.component_helpers.resource_names import PODS
 from kubectl_sched.framework.amounts import amount_texts
 from kubectl_sched.framework.clauses import first_few
-from kubectl_sched.plugins.default_preemption.budgets import Budgets
 from kubectl_sched.suggestions.change import Change, Kind
+from kubectl_sched.suggestions.harm import is_protected
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -30,7 +31,7 @@ _COMES_BACK = frozenset({"DaemonSet", "Node"})
 
 
 def evictable(result: ScheduleResult, row: int) -> list[Pod]:
-    """The row's pods that may be asked to go, the least important first.
+    """The row's pods that may be asked to go: unprotected ones first, one's own before others', the least important.
 
     Never one of a higher priority, nor one that would come back to this very node (static pods, DaemonSets'), nor one
     that is going already, nor another of the pod's own controller, which would make it again in the pod's place.
@@ -41,7 +42,13 @@ def evictable(result: ScheduleResult, row: int) -> list[Pod]:
         for pod in result.nodes.node(row).pods
         if _may_go(pod) and pod.priority <= result.pod.priority and (own is None or pod.metadata.controller != own)
     )
-    return sorted(pods, key=lambda pod: (pod.priority, pod.key))
+    return sorted(pods, key=lambda pod: (*_reserve(result, pod), pod.priority, pod.key))
+
+
+def _reserve(result: ScheduleResult, pod: Pod) -> tuple[bool, bool, bool]:
+    """Return why the pod is asked after others: a budget protects it, it is another namespace's, nothing remakes it."""
+    is_bare = pod.metadata.controller is None
+    return is_protected(pod, result.nodes.objects), pod.namespace != result.pod.namespace, is_bare
 
 
 def _may_go(pod: Pod) -> bool:
@@ -59,7 +66,7 @@ def making_room(result: ScheduleResult, row: int, missing: Mapping[str, int]) ->
     for size, among in ((1, useful), (2, small)):
         covering = [some for some in combinations(among, size) if _cover(some, missing)]
         if covering:
-            best = min(covering, key=lambda some: ([pod.priority for pod, _ in some][::-1], _excess(some, missing)))
+            best = min(covering, key=partial(_harm, result, missing))
             return tuple(pod for pod, _ in best)
     return _one_after_the_other(_most_useful(useful, missing), missing)
 
@@ -81,6 +88,13 @@ def _share(freed: Mapping[str, int], missing: Mapping[str, int]) -> float:
 def _excess(some: Iterable[tuple[Pod, Mapping[str, int]]], missing: Mapping[str, int]) -> float:
     """Return the amount that is freed beyond what is missing."""
     return sum(freed[resource] / amount for _, freed in some for resource, amount in missing.items())
+
+
+def _harm(
+    result: ScheduleResult, missing: Mapping[str, int], some: Sequence[tuple[Pod, Mapping[str, int]]]
+) -> tuple[list[tuple[bool, bool, bool]], list[int], float]:
+    reserves = sorted((_reserve(result, pod) for pod, _ in some), reverse=True)
+    return reserves, [pod.priority for pod, _ in some][::-1], _excess(some, missing)
 
 
 def _most_useful(
@@ -109,8 +123,12 @@ def eviction(result: ScheduleResult, victims: Sequence[Pod]) -> Change:
         text=f"once {first_few([pod.key for pod in victims])} {'is' if len(victims) == 1 else 'are'} gone"
         f"{_freeing(result, victims)}",
         evicts=tuple(victims),
-        caution=_caution(result, victims),
-        cost=(len(victims), max(pod.priority for pod in victims)),
+        caution=f"this ends {_named(victims)}",
+        cost=(
+            *map(sum, zip(*(_reserve(result, pod) for pod in victims), strict=True)),
+            len(victims),
+            max(pod.priority for pod in victims),
+        ),
     )
 
 
@@ -138,17 +156,6 @@ def in_one(result: ScheduleResult, way: Way) -> Way:
     return (*(change for change in way if not change.evicts), eviction(result, list(victims.values())))
 
 
-def _caution(result: ScheduleResult, victims: Sequence[Pod]) -> str:
-    """Name the pods that end, those that are not made again, and the budgets that are not asked."""
-    assert result.framework is not None  # noqa: S101 - asked only of results of a cycle
-    told = [f"this ends {', '.join(f'{pod.metadata.name} of priority {pod.priority}' for pod in victims[:_NAMED])}"]
-    if len(victims) > _NAMED:
-        told[0] += f" and {len(victims) - _NAMED} more"
-    bare = [pod.key for pod in victims if pod.metadata.controller is None]
-    if bare:
-        told.append(f"nothing makes {first_few(bare)} again")
-    once = result.framework.handle.release.one_violated_budget_is_enough
-    _, _, violated = Budgets(result.nodes.objects, one_violation_is_enough=once).split(list(victims))
-    if violated:
-        told.append(f"PodDisruptionBudget {first_few(violated)} forbids it, but kubectl delete does not check")
-    return "; ".join(told)
+def _named(victims: Sequence[Pod]) -> str:
+    named = ", ".join(f"{pod.metadata.name} of priority {pod.priority}" for pod in victims[:_NAMED])
+    return f"{named} and {len(victims) - _NAMED} more" if len(victims) > _NAMED else named

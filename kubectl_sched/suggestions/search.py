@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import islice, product
+from itertools import islice, product, zip_longest
 from typing import TYPE_CHECKING
 
-import numpy as np
 from msgspec import structs
 
 from kubectl_sched.api.meta import with_spec
 from kubectl_sched.scheduler.result import Outcome
-from kubectl_sched.suggestions.change import Promise, distinct
-from kubectl_sched.suggestions.nearest_nodes import by_rejections, has_room_when_empty, rejections
+from kubectl_sched.suggestions.change import Kind, Promise, distinct
+from kubectl_sched.suggestions.nearest_nodes import by_rejections
 from kubectl_sched.suggestions.node_evictions import eviction, in_one
-from kubectl_sched.suggestions.ranking import ranked
 from kubectl_sched.suggestions.remedies import PRE_FILTER_REMEDIES, REMEDIES
 from kubectl_sched.suggestions.remedies.nothing_to_do import after, awaited, waits
 from kubectl_sched.suggestions.remedies.queueing import prioritize, ungate, unname
+from kubectl_sched.suggestions.rungs import as_ladder
 from kubectl_sched.suggestions.trial import Trial
 from kubectl_sched.suggestions.verified import verified, verified_preemption
 
@@ -26,19 +25,23 @@ if TYPE_CHECKING:
 
     from kubectl_sched.diagnostics.gates.gate import Need
     from kubectl_sched.scheduler.result import ScheduleResult
-    from kubectl_sched.suggestions.change import Kind, Suggestion, Way
+    from kubectl_sched.suggestions.change import Suggestion, Way
 
-_REPLAYS = 24
+_REPLAYS = 32
 _REPLAYS_OF_ONE_KIND = 4
 """The most candidates that are replayed. Each takes as long as filtering and scoring do."""
 
+_OF_ONE_KIND = 3
+"""No more suggestions of one kind are made, such as tolerations for different taints."""
+
+_ONE_IS_ENOUGH = frozenset(
+    {Kind.REQUEST_LESS, Kind.RAISE_SKEW, Kind.EVICT, Kind.FREE, Kind.UNCORDON, Kind.UNTAINT, Kind.MIN_DOMAINS}
+)
+"""The kinds that differ by an amount or a node's name alone."""
+
 _CLASSES_TRIED = 2
 _COMBINATIONS = 24
-_NODES_COPIED = 2
 """The most combinations for one node. Most touch more than others and are never replayed."""
-
-_AGAINST_OTHER_PODS = frozenset({"NodeResourcesFit", "NodePorts", "InterPodAffinity", "PodTopologySpread"})
-"""Plugins that may keep a pod out because of the pods that are there already."""
 
 _ASKED = frozenset({Outcome.SCHEDULABLE, Outcome.UNSCHEDULABLE, Outcome.GATED})
 
@@ -65,7 +68,7 @@ def suggest(
         found = tuple(
             awaited(each, autoscaler) if any(change.adds for change in each.changes) else each for each in found
         )
-    return ranked(after(each, needs) for each in found)
+    return as_ladder(after(each, needs) for each in found)
 
 
 class _Search:
@@ -98,20 +101,13 @@ class _Search:
         return _fewer_first(self._among_rows(result, ()), others)
 
     def _on_one_more_node(self) -> Iterator[Suggestion]:
-        """Suggest one more node like the nearest whose pods keep this one out, if it would fit on it."""
-        if self._row is not None:
+        """Suggest one more node like the nearest whose pods keep this one out, or a larger one."""
+        if self._row is not None or self._result.pod.is_daemon:
             return
-        from kubectl_sched.suggestions.remedies.more_nodes import more_like  # only for pods that fit nowhere
+        from kubectl_sched.suggestions.remedies.more_nodes import new_nodes  # only for pods that fit nowhere
 
-        count, away = rejections(self._result)
-        crowded = np.zeros(len(count), dtype=np.bool_)
-        for plugin in _AGAINST_OTHER_PODS & self._result.rejection_masks.keys():
-            crowded |= self._result.rejection_masks[plugin]
-        crowded &= has_room_when_empty(self._result)
-        nearest = [row for row in np.lexsort((away, count)).tolist() if crowded[row]]
-        for row in nearest[:_NODES_COPIED]:
-            way = more_like(self._result, row)
-            suggestion = verified(self._base, way, None, self._wanted) if way is not None else None
+        for way in new_nodes(self._result):
+            suggestion = None if self._budget.is_over() else verified(self._base, way, None, self._wanted)
             if suggestion is not None:
                 yield suggestion
                 return
@@ -163,9 +159,13 @@ class _Search:
     def _among_rows(self, result: ScheduleResult, before: Way) -> tuple[Suggestion, ...]:
         """The ways of the rows that the fewest plugins keep out, and of others as long as none of them helps."""
         ways: list[Way] = []
-        for rows in [[self._row]] if self._row is not None else by_rejections(result, frozenset(REMEDIES)):
-            ways += (distinct(before + way) for row in rows for way in self._ways_on(result, row))
-            found = self._first_of_each_kind(_least_first(ways))
+        for sets in [[[self._row]]] if self._row is not None else by_rejections(result, frozenset(REMEDIES)):
+            of_sets = [
+                _least_first(distinct(before + way) for row in rows for way in self._ways_on(result, row))
+                for rows in sets
+            ]
+            ways += _in_turn(of_sets)
+            found = self._first_of_each_kind(ways)
             if found:
                 return found
         return ()
@@ -185,23 +185,35 @@ class _Search:
             yield from (in_one(result, sum(ways, ())) for ways in islice(product(*of_plugins), _COMBINATIONS))
 
     def _first_of_each_kind(self, ways: Iterable[Way]) -> tuple[Suggestion, ...]:
-        """Of the ways with the fewest changes that do it, the first of each kind."""
-        found: dict[tuple[Kind, ...], Suggestion] = {}
+        """Of the ways with the fewest changes that do it, the first of each kind, or some that name other things."""
+        found: dict[tuple[str, ...], Suggestion] = {}
         tries: Counter[tuple[Kind, ...]] = Counter()
-        for way in ways:
-            if not self._left or self._budget.is_over() or len(way) > min(map(len, found), default=len(way)):
+        for way in sorted(ways, key=len):
+            if not self._left or self._budget.is_over() or len(way) > min(map(_size, found.values()), default=len(way)):
                 break
             kinds, name = _kinds(way), _name(way)
-            if kinds in found or name in self._seen or tries[kinds] == _REPLAYS_OF_ONE_KIND:
+            alike = sum(_kinds(each.changes) == kinds for each in found.values())
+            most = 1 if set(kinds) & _ONE_IS_ENOUGH else _OF_ONE_KIND
+            if (
+                self._ends_others(way)
+                or alike >= most
+                or name in self._seen
+                or tries[kinds] >= _REPLAYS_OF_ONE_KIND + alike
+            ):
                 continue
             tries[kinds] += 1
             self._seen.add(name)
             suggestion = self._tried(way)
             if suggestion is not None:
                 suggestion = self._with_what_is_needed(suggestion)
-                found.setdefault(_kinds(suggestion.changes), suggestion)
-        fewest = min(map(len, found), default=0)
-        return tuple(suggestion for kinds, suggestion in found.items() if len(kinds) == fewest)
+                found.setdefault(_name(suggestion.changes), suggestion)
+        fewest = min(map(_size, found.values()), default=0)
+        return tuple(suggestion for suggestion in found.values() if _size(suggestion) == fewest)
+
+    def _ends_others(self, way: Way) -> bool:
+        """Report whether other pods would have to go for one that runs, or fits elsewhere."""
+        is_served = self._base.bound_to is not None or self._result.fits
+        return is_served and any(change.evicts or change.frees for change in way)
 
     def _with_what_is_needed(self, suggestion: Suggestion) -> Suggestion:
         """Without a change, or the end of a pod, that it does without: what cures one plugin may cure another, too."""
@@ -232,7 +244,7 @@ class _Search:
     def _preempting(self) -> Iterator[Suggestion]:
         """A priority class with which preemption makes room, where it makes none now."""
         post_filter = self._result.post_filter
-        if post_filter is None or post_filter.nominated_node:
+        if post_filter is None or post_filter.nominated_node or self._base.bound_to is not None:
             return
         for change in islice(prioritize(self._result), _CLASSES_TRIED if self._row is None else 1):
             suggestion = verified_preemption(self._base, change, self._row)
@@ -255,6 +267,15 @@ def _promises(result: ScheduleResult, row: int | None) -> frozenset[Promise]:
     if result.nodes.names[row] in result.best:
         return frozenset({Promise.WINS})
     return frozenset({Promise.TIES, Promise.WINS})
+
+
+def _size(suggestion: Suggestion) -> int:
+    return len(suggestion.changes)
+
+
+def _in_turn(of_sets: Sequence[Sequence[Way]]) -> list[Way]:
+    """Return the first way of each set, then the second of each, and so on."""
+    return [way for some in zip_longest(*of_sets) for way in some if way is not None]
 
 
 def _kinds(way: Way) -> tuple[Kind, ...]:

@@ -59,6 +59,10 @@ class Trial(Record, frozen=True, kw_only=True):
                 framework = _weighing(framework, *change.weight)
         return Trial(pod=_patched(self.pod, pod), nodes=nodes, framework=framework, bound_to=self.bound_to)
 
+    def of_another(self, pod: Pod, nodes: Snapshot) -> Trial:
+        """Return the trial of another pod of the same profile in a version of the cluster."""
+        return Trial(pod=pod, nodes=nodes, framework=self.framework)
+
     def run(self, *, preempting: bool = False) -> ScheduleResult:
         """The whole cycle; unless it is asked for, without preemption, which is the longest part where nothing fits."""
         return cycle(self.pod, self.nodes, self.framework if preempting else _without_post_filter(self.framework))

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_sched.suggestions.change import Promise, Suggestion
+from kubectl_sched.framework.clauses import first_few
+from kubectl_sched.suggestions.change import Change, Kind, Manual, Promise, Suggestion
 from kubectl_sched.suggestions.commands import patches, recreates_pods, scope_of, steps
+from kubectl_sched.suggestions.harm import aftermath, losses, whom_to_ask
+from kubectl_sched.suggestions.workload import is_of_the_same_workload
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterator, Sequence
 
+    from kubectl_sched.api.pod import Pod
     from kubectl_sched.scheduler.result import ScheduleResult
-    from kubectl_sched.suggestions.change import Change, Way
+    from kubectl_sched.suggestions.change import Way
     from kubectl_sched.suggestions.trial import Trial
 
 
@@ -37,6 +41,7 @@ def verified(base: Trial, way: Way, row: int | None, wanted: Collection[Promise]
     if promise not in wanted:
         return None
     commands, manual = steps(base, trial, way)
+    evicted = tuple(victim for change in way if change.kind is not Kind.WAIT for victim in change.evicts)
     return Suggestion(
         changes=way,
         commands=commands,
@@ -50,7 +55,18 @@ def verified(base: Trial, way: Way, row: int | None, wanted: Collection[Promise]
         recreates_pods=recreates_pods(base, trial, way),
         asked=row is not None,
         stays_on=None if trial.pod is not base.pod else base.bound_to,
+        ends=tuple(pod.key for pod in evicted),
+        lost=tuple(losses(evicted)),
+        aftermath=(*_lost_in_words(evicted), *aftermath(trial, node, evicted)),
     )
+
+
+def _lost_in_words(evicted: Sequence[Pod]) -> Iterator[str]:
+    """Yield one clause for each thing that is lost, with the pods that lose it."""
+    by_loss: dict[str, list[str]] = {}
+    for loss in losses(evicted):
+        by_loss.setdefault(loss.why, []).append(loss.pod)
+    yield from (f"lost: {first_few(pods)} ({why})" for why, pods in by_loss.items())
 
 
 def _is_refused(base: Trial, trial: Trial) -> bool:
@@ -85,7 +101,13 @@ def verified_preemption(
         return None
     if post_filter is None or not node or (row is not None and node != result.nodes.names[row]):
         return None
+    if any(is_of_the_same_workload(base.pod, victim) for victim in post_filter.victims):
+        return None
     commands, manual = steps(base, trial, (change,))
+    waits = change.kind is Kind.WAIT
+    asks = () if waits else whom_to_ask(base.pod.namespace, post_filter.victims, base.nodes.objects)
+    if asks:
+        commands, manual = (), tuple(Manual(instruction=each) for each in asks)
     return Suggestion(
         changes=(change,),
         commands=commands,
@@ -99,4 +121,15 @@ def verified_preemption(
         recreates_pods=True,
         victims=tuple(sorted(victim.key for victim in post_filter.victims)),
         asked=row is not None,
+        ends=tuple(sorted(victim.key for victim in post_filter.victims)),
+        lost=tuple(losses(post_filter.victims)),
+        aftermath=(
+            *_lost_in_words(post_filter.victims),
+            *aftermath(_once_preempted(trial, post_filter.victims), node, post_filter.victims),
+        ),
     )
+
+
+def _once_preempted(trial: Trial, victims: Sequence[Pod]) -> Trial:
+    gone = Change(kind=Kind.WAIT, text="once they are gone", evicts=tuple(victims))
+    return trial.changed((gone,))

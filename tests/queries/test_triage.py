@@ -50,7 +50,7 @@ def test_the_first_group_is_the_largest_and_its_sentence_says_what_places_all() 
     found = triage(Question(selection=Selection(namespace=None, pending=True)), read([FIXTURE]))
     assert [len(group.pods) for group in found.groups] == [12, 4, 2, 1]
     assert summary(found.groups[0]) == (
-        "12 pods of 3 workloads: no GPU free (nvidia.com/gpu); 2 more nodes like gpu-1 place all"
+        "12 pods of 3 workloads: no GPU free (nvidia.com/gpu); 2 more nodes of pool=gpu in eu-1a place all"
     )
 
 
@@ -201,7 +201,7 @@ def test_the_notes_are_one_line_unless_all_are_asked_for() -> None:
 def test_a_pipe_gets_a_whole_table_and_wide_has_every_pod_and_command() -> None:
     table = run("--from", FIXTURE, "--notes")
     assert table.returncode == 1
-    assert "2 more nodes like gpu-1 place all" in table.stdout
+    assert "2 more nodes of pool=gpu in eu-1a place all" in table.stdout
     assert "\N{HORIZONTAL ELLIPSIS}" not in table.stdout
     wide = run("triage", "--from", FIXTURE, "-o", "wide").stdout
     assert all(line in wide for line in table.stdout.splitlines())

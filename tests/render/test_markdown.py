@@ -144,10 +144,10 @@ def test_it_begins_with_the_sentence_and_says_the_next_after_it(node_name: str |
     result = stuck()
     lines = one_pod(result, node=node_name).splitlines()
     assert shown(READER.parse(lines[0])) == f"{headline(result)}."
-    more_nodes, next_best = result.suggestions[:2]
-    assert shown(READER.parse(lines[2])) == more_nodes.text
-    assert shown(READER.parse(lines[4])) == next_best.text
-    assert lines[6] == "```sh"
+    first, next_best = result.suggestions[:2]
+    assert shown(READER.parse(lines[2])) == first.text
+    assert lines[4] == "```sh"
+    assert next_best.text in [shown(READER.parse(line)) for line in lines]
 
 
 def test_each_command_can_be_pasted() -> None:

@@ -133,7 +133,7 @@ def test_suggestions_have_changes_and_commands() -> None:
     for each in suggestions:
         assert each["outcome"] == "Schedulable"
         assert each["changes"]
-        assert each["commands"] or each["kind"] == "AddCapacity"
+        assert each["commands"] or each["manual"] or each["rung"] == "pay"
         assert each["node"]
 
 

@@ -61,7 +61,7 @@ CASES: dict[str, tuple[list[KubernetesObject], dict[str, Any], str]] = {
     "correct a toleration": (
         [node("w1", taints=[GPU_TAINT])],
         tolerating(key="dedicated", value="GPU", effect="NoSchedule"),
-        "with a toleration for dedicated=gpu:NoSchedule (only if the pod is meant to run there",
+        "if it tolerated dedicated=gpu:NoSchedule, not only dedicated=GPU:NoSchedule.",
     ),
     "correct a value": (
         [node("w1", labels={"disk": "SSD"})],
@@ -73,10 +73,10 @@ CASES: dict[str, tuple[list[KubernetesObject], dict[str, Any], str]] = {
         {"nodeSelector": {"disk-type": "ssd"}},
         "if its nodeSelector asked for disktype=ssd instead of disk-type=ssd (the pod is made again).",
     ),
-    "label a node": (
+    "select less": (
         [node("w1")],
         {"nodeSelector": {"ssd": "yes"}},
-        "after `kubectl label node w1 ssd=yes` (only if the label is true of the node: other pods go by it, too).",
+        "without ssd=yes in its nodeSelector (the pod is made again; it may then run on nodes without ssd=yes).",
     ),
     "leave out a key": (
         [node("w1", labels={"ssd": "no"})],
@@ -91,15 +91,15 @@ CASES: dict[str, tuple[list[KubernetesObject], dict[str, Any], str]] = {
             "less memory, and is evicted or killed sooner when its node runs short)."
         ),
     ),
-    "give the topology key": (
+    "be near softly": (
         [node("w1"), node("w2"), BLUE_ON_W1],
         {"affinity": {"podAffinity": {REQUIRED: [BLUE]}}},
-        "after `kubectl label node w1 rack=w1` (all pods that go by rack then see w1 as a domain of its own).",
+        "with its required pod affinity as a preference (the pod is made again; it may then run far from",
     ),
-    "join a domain": (
+    "spread softly over a key that is missing": (
         [node("w1")],
         spread("rack"),
-        "after `kubectl label node w1 rack=w1` (all pods that go by rack then see w1 as a domain of its own).",
+        "with whenUnsatisfiable: ScheduleAnyway for rack (the pod is made again; its pods may then be spread less",
     ),
     "spread softly": (
         [node("w1", labels={"zone": "a"}), node("w2", labels={"zone": "b"}, taints=[UNREADY]), BLUE_ON_W1],
@@ -117,7 +117,7 @@ CASES: dict[str, tuple[list[KubernetesObject], dict[str, Any], str]] = {
     "require less": (
         [node("w1", labels={"rack": "r"}), BLUE_ON_W1],
         {"affinity": {"podAntiAffinity": {REQUIRED: [BLUE]}}},
-        "once default/blue is gone",
+        "with its required pod anti-affinity as a preference",
     ),
 }
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from kubectl_sched.api.decoders import decoder
+from kubectl_sched.diagnostics.taint_owners import is_for_the_system, taint_owner
 from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.record import Record
 
@@ -45,6 +46,16 @@ class Meaning(Record, frozen=True, kw_only=True):
     title: str = ""
 
 
+def _of_taint(key: str) -> tuple[str, str] | None:
+    """Return what a taint of this key means, and what helps, where no pod should be made to tolerate it."""
+    owner = taint_owner(key)
+    if owner is not None:
+        return f"the node has taint {key}, set by {owner.sets}", f"it goes {owner.goes}; to tolerate it cures nothing"
+    if is_for_the_system(key):
+        return f"taint {key} keeps the node for the cluster's own pods", "the pod needs room on another node"
+    return None
+
+
 class Reason(Record, frozen=True, kw_only=True):
     """An entry of the table and of docs/reasons.md. The words are ours; the spellings are kube-scheduler's.
 
@@ -68,6 +79,10 @@ class Reason(Record, frozen=True, kw_only=True):
     def meaning(self, places: Mapping[str, str]) -> Meaning:
         """Explain a text with these places."""
         known = _Places(places)
+        of_taint = _of_taint(places.get("key", "")) if self.plugin == "TaintToleration" else None
+        if of_taint is not None:
+            says, helps = of_taint
+            return Meaning(plugin=self.plugin, says=says, helps=helps, anchor=self.anchor, title=self.title)
         says = self.says.format_map(known).rstrip(_SEPARATORS)
         return Meaning(
             plugin=self.plugin.format_map(known),

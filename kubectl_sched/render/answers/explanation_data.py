@@ -12,8 +12,8 @@ from kubectl_sched.record import plain
 from kubectl_sched.render.sentences.podgroup_headline import podgroup_headline
 from kubectl_sched.scheduler.member_result import MemberResult
 from kubectl_sched.scheduler.result import Outcome
+from kubectl_sched.suggestions.advice import advice_of
 from kubectl_sched.suggestions.change import Kind, Promise
-from kubectl_sched.suggestions.ranking import advice_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -160,6 +160,7 @@ def suggestion_data(suggestion: Suggestion) -> dict[str, Any]:
     """One suggestion, as the contract has it."""
     preempts = suggestion.promise is Promise.PREEMPTS
     return {
+        "rung": suggestion.rung,
         "text": suggestion.text,
         "changes": [change.text for change in suggestion.changes],
         "commands": [str(command) for command in suggestion.commands],
@@ -188,6 +189,8 @@ def suggestion_data(suggestion: Suggestion) -> dict[str, Any]:
         "best": [] if preempts else list(suggestion.nodes),
         "feasible": suggestion.feasible_count,
         "victims": list(suggestion.victims),
+        "ends": list(suggestion.ends),
+        "lost": plain(suggestion.lost),
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from kubectl_sched.render.safe_text import safe
@@ -27,7 +28,8 @@ def steps_of(suggestion: Suggestion, commands: Sequence[ShellCommand], width: in
     for command in commands:
         yield from command_lines(str(command), width)
     for manual in suggestion.manual:
-        yield f"{_INDENT}{safe(manual.instruction)}{':' if manual.document else ''}"
+        instruction = f"{safe(manual.instruction)}{':' if manual.document else ''}"
+        yield from wrap(instruction, width, initial_indent=_INDENT, subsequent_indent=_INDENT, break_long_words=False)
         yield from (f"{_INDENT}{safe(line)}" for line in manual.document.split("\n") if line)
 
 

@@ -44,6 +44,9 @@ def spread(result: ScheduleResult, row: int) -> Iterator[Way]:
     ]
     if own and all(_leaves_out_taints(skews[each.topology_key][0]) for each in own):
         yield tuple(_honoring_taints(each) for each in own)
+    wanting = [each for each in own if _lacks_domains(each, skews[each.topology_key][0])]
+    if own and wanting == own:
+        yield tuple(_with_domains(each, skews[each.topology_key][0]) for each in own)
     if own:
         yield tuple(_with_skew(each, skews[each.topology_key][1]) for each in own)
     violated = own or lacking_keys(result, row)
@@ -60,6 +63,27 @@ def _honoring_taints(constraint: TopologySpreadConstraint) -> Change:
         kind=Kind.HONOR_TAINTS,
         text=f"with nodeTaintsPolicy: Honor for {constraint.topology_key}",
         pod=lambda pod: _with_constraint(pod, constraint, replace(constraint, node_taints_policy="Honor")),
+    )
+
+
+def _lacks_domains(constraint: TopologySpreadConstraint, fact: Evidence) -> bool:
+    """Report whether fewer domains exist than the constraint wants, so that skew is measured from 0."""
+    return 0 < _domain_count(fact) < (constraint.min_domains or 1)
+
+
+def _domain_count(fact: Evidence) -> int:
+    number = fact.facts.get("domainCount")
+    return number if isinstance(number, int) else 0
+
+
+def _with_domains(constraint: TopologySpreadConstraint, fact: Evidence) -> Change:
+    number = _domain_count(fact)
+    return Change(
+        kind=Kind.MIN_DOMAINS,
+        text=f"with minDomains: {number} instead of {constraint.min_domains} for {constraint.topology_key}",
+        pod=lambda pod: _with_constraint(pod, constraint, replace(constraint, min_domains=number)),
+        caution=f"its pods may then run in {number} {constraint.topology_key} only",
+        cost=((constraint.min_domains or number) - number,),
     )
 
 

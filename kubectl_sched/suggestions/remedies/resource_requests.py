@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -10,6 +11,7 @@ from kubectl_sched.api.apimachinery.quantity import milli_value, value
 from kubectl_sched.api.component_helpers.pod_qos import pod_qos
 from kubectl_sched.api.component_helpers.resource_names import PODS, is_extended_resource_name
 from kubectl_sched.framework.amounts import amount_text, amount_texts, is_bytes
+from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.suggestions.change import Change, Kind
 from kubectl_sched.suggestions.node_evictions import eviction, making_room
 
@@ -22,6 +24,17 @@ if TYPE_CHECKING:
     from kubectl_sched.suggestions.change import Way
 
 _MEBIBYTE = 2**20
+_LEAST_LEFT = 0.5
+"""A request that is cut by more is another request: the pod needs a larger machine instead."""
+
+_LARGEST_MACHINE_CPU = 100
+"""Whole cpus from which on a round number is more likely to be millicores."""
+
+_LARGEST_MACHINE_BYTES = 128 << 30
+_SMALLEST_BYTES = 1 << 20
+_NUMBER = pattern(r"([1-9][0-9]*)([KMGTPE]i?|k)?")
+_SMALLER = {"Ti": "Gi", "Gi": "Mi", "Mi": "Ki", "T": "G", "G": "M", "M": "k"}
+
 _NOBODY_NAMED = (
     "which pods have to go is left to you: those there have a higher priority, would come back at once, or are too many"
 )
@@ -41,10 +54,11 @@ def fit_in(result: ScheduleResult, row: int) -> Iterator[Way]:
     }
     if not missing or len(missing) < len(facts):
         return
-    less = [_less(result.pod, resource, amount) for resource, amount in missing.items()]
-    lowered = tuple(change for change in less if change is not None)
-    if len(lowered) == len(less):
-        yield lowered
+    for lower in (partial(_in_its_unit, result), partial(_less, result.pod)):
+        less = [lower(resource, amount) for resource, amount in missing.items()]
+        lowered = tuple(change for change in less if change is not None)
+        if len(lowered) == len(less):
+            yield lowered
     if all(_number(fact["wanted"]) <= capacity[str(fact["resource"])] for fact in facts):
         victims = making_room(result, row, missing)
         yield (eviction(result, victims) if victims else _free(result, row, missing, capacity),)
@@ -76,19 +90,41 @@ def _freed(resource: str, amount: int) -> str:
     return f"{text} more {resource} {'are' if text.isdigit() and text != '1' else 'is'} free"
 
 
+def _largest(pod: Pod, resource: str) -> tuple[int, str, str]:
+    """Return the pod's own request, or else that of the container that requests most: amount, whose, as written."""
+    own = pod.spec.resources
+    if own is not None and resource in own.requests:
+        return _amount(own, resource), "the pod", str(own.requests[resource])
+    asking = [(_amount(each.resources, resource), each) for each in pod.spec.containers]
+    amount, container = max(asking, key=lambda each: each[0])
+    return amount, f"container {container.name}", str(container.resources.requests.get(resource, 0))
+
+
+def _in_its_unit(result: ScheduleResult, resource: str, missing: int) -> Change | None:
+    """Return the request in the unit that was probably meant, where it is plainly mistyped: 500 cpu for 500m."""
+    if resource == PODS or not result.pod.spec.containers:
+        return None
+    amount, who, written = _largest(result.pod, resource)
+    meant = _meant_unit(resource, written)
+    if meant is None or amount <= result.nodes.allocatable(resource).max():
+        return None
+    measure = milli_value if resource == "cpu" else value
+    if amount - measure(meant) < missing:
+        return None
+    return Change(
+        kind=Kind.CORRECT,
+        text=f"if {who} asked for {meant} {resource} instead of {written}",
+        pod=lambda pod: _requesting(pod, resource, meant),
+    )
+
+
 def _less(pod: Pod, resource: str, missing: int) -> Change | None:
     """As much less in the one container that requests the most, or in the pod's own requests."""
-    own = pod.spec.resources
     if resource == PODS or not pod.spec.containers:
         return None
-    if own is not None and resource in own.requests:
-        amount, who = _amount(own, resource), "the pod"
-    else:
-        asking = [(_amount(each.resources, resource), each) for each in pod.spec.containers]
-        amount, container = max(asking, key=lambda each: each[0])
-        who = f"container {container.name}"
+    amount, who, _ = _largest(pod, resource)
     left = _rounded(resource, amount - missing)
-    if left <= 0:
+    if left < amount * _LEAST_LEFT or left <= 0:
         return None
     text = amount_text(resource, left)
     now, then = amount_texts(resource, amount, left)
@@ -137,3 +173,20 @@ def _lowered(resources: ResourceRequirements, resource: str, amount: str) -> Res
     if is_extended_resource_name(resource) or resource.startswith("hugepages-"):
         limits = {**limits, resource: amount}  # the API server wants them equal
     return replace(resources, requests={**resources.requests, resource: amount}, limits=limits)
+
+
+def _meant_unit(resource: str, written: str) -> str | None:
+    """Return the quantity that was probably meant; None if the one that was written is plausible."""
+    found = _NUMBER.fullmatch(written)
+    if found is None:
+        return None
+    number, suffix = found.groups()
+    if resource == "cpu":
+        is_millicores = suffix is None and int(number) >= _LARGEST_MACHINE_CPU and int(number) % 10 == 0
+        return f"{number}m" if is_millicores else None
+    if resource not in {"memory", "ephemeral-storage"} or suffix not in _SMALLER:
+        return None
+    if int(number) < 1000 or value(written) <= _LARGEST_MACHINE_BYTES:
+        return None
+    meant = f"{number}{_SMALLER[suffix]}"
+    return meant if value(meant) >= _SMALLEST_BYTES else None

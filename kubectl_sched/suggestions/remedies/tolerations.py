@@ -18,9 +18,11 @@ from kubectl_sched.api.component_helpers.taints import (
     without_taint,
 )
 from kubectl_sched.api.meta import with_spec
+from kubectl_sched.diagnostics.taint_owners import is_for_the_system, is_of_control_plane, taint_owner
 from kubectl_sched.framework.toleration_hints import toleration_hints, toleration_text
 from kubectl_sched.suggestions.change import Change, Kind, distinct
 from kubectl_sched.suggestions.remedies import node_changes
+from kubectl_sched.suggestions.workload import workload_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -48,19 +50,6 @@ _ACCELERATORS = frozenset(
 _COMPARED = 100
 """The most tolerations that are taken for misspelt ones of one taint."""
 
-_CONTROL_PLANE = frozenset({"node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"})
-_OF_CONTROLLERS = (
-    "node.kubernetes.io/",
-    "node.cloudprovider.kubernetes.io/",
-    "karpenter.sh/",
-    "node.cilium.io/",
-    "ebs.csi.aws.com/",
-    "efs.csi.aws.com/",
-    "ToBeDeletedByClusterAutoscaler",
-    "DeletionCandidateOfClusterAutoscaler",
-)
-"""Whoever put them on would do it again, and tolerating them cures nothing: the node is not fit for pods."""
-
 
 def let_in(result: ScheduleResult, row: int) -> Iterator[Way]:
     """Correct or add tolerations for every taint that keeps the pod out of the row's node, or take those off."""
@@ -80,7 +69,7 @@ def keep_away(result: ScheduleResult, row: int) -> Iterator[Change]:
     of_rivals = result.nodes.taints.take(rivals[rivals != row])
     for wrong in dict.fromkeys(result.pod.spec.tolerations):
         is_used = partial(_tolerates_any, wrong, comparison=comparison)
-        if of_rivals.where(is_used).any() and not wrong.key.startswith(_OF_CONTROLLERS):
+        if of_rivals.where(is_used).any() and taint_owner(wrong.key or "") is None:
             yield Change(
                 kind=Kind.TOLERATE_LESS,
                 text=f"without its toleration for {toleration_text(wrong)}",
@@ -96,11 +85,15 @@ def _tolerates_any(toleration: Toleration, taints: Iterable[Taint], *, compariso
 def _for_all(result: ScheduleResult, row: int, effects: Collection[str], remedies: Sequence[_OfTaint]) -> Iterator[Way]:
     """For each remedy one way, which is that remedy for every taint."""
     taints = _untolerated(result, row, effects)
-    if not any(_is_of_controller(taint) for taint in taints):
+    if not any(taint_owner(taint.key) and taint.key != UNSCHEDULABLE_TAINT.key for taint in taints):
+        corrected = False
         for remedy in remedies:
+            if corrected and remedy is _tolerate:
+                continue
             changes = [remedy(result, row, taint) for taint in taints]
             way = distinct(change for change in changes if change is not None)
             if way and None not in changes:
+                corrected = corrected or remedy is _correct
                 yield way
 
 
@@ -115,36 +108,40 @@ def _untolerated(result: ScheduleResult, row: int, effects: Collection[str]) -> 
     ]
 
 
-def _is_of_controller(taint: Taint) -> bool:
-    return taint.key.startswith(_OF_CONTROLLERS) and taint.key != UNSCHEDULABLE_TAINT.key
-
-
 def _correct(result: ScheduleResult, row: int, taint: Taint) -> Change | None:
     """Make a toleration that nearly tolerates the taint tolerate it."""
     if taint.key == UNSCHEDULABLE_TAINT.key:
         return _take_off(result, row, taint)
     for toleration in result.pod.spec.tolerations[:_COMPARED]:
         if toleration_hints(taint, (toleration,), comparison=False):
-            meant = _tolerating(taint)
-            return Change(
-                kind=Kind.CORRECT,
-                text=f"if it tolerated {toleration_text(meant)} instead of {toleration_text(toleration)}",
-                pod=partial(_exchanged, wrong=toleration, meant=meant),
-            )
+            return _corrected(result.pod, toleration, _tolerating(taint))
     return None
 
 
-def _tolerate(result: ScheduleResult, row: int, taint: Taint) -> Change:
-    """Tolerate the taint; a cordoned node is uncordoned instead."""
+def _corrected(pod: Pod, wrong: Toleration, meant: Toleration) -> Change:
+    """Put the toleration that is meant in place of the wrong one, or beside it where that takes no new pod."""
+    kind, _ = workload_of(pod)
+    if kind in {None, "Job"}:
+        text = f"if it tolerated {toleration_text(meant)}, not only {toleration_text(wrong)}"
+        return Change(
+            kind=Kind.CORRECT, text=text, pod=lambda pod: with_spec(pod, tolerations=(*pod.spec.tolerations, meant))
+        )
+    text = f"if it tolerated {toleration_text(meant)} instead of {toleration_text(wrong)}"
+    return Change(kind=Kind.CORRECT, text=text, pod=partial(_exchanged, wrong=wrong, meant=meant))
+
+
+def _tolerate(result: ScheduleResult, row: int, taint: Taint) -> Change | None:
+    """Tolerate the taint, unless the node is the system's own; a cordoned node is uncordoned instead."""
     if taint.key == UNSCHEDULABLE_TAINT.key:
         return _take_off(result, row, taint)
+    if is_for_the_system(taint.key):
+        return None
     meant = _tolerating(taint)
     return Change(
         kind=Kind.TOLERATE_RESERVED if _is_for_device_pods(result, taint) else Kind.TOLERATE,
         text=f"with a toleration for {taint}",
         pod=lambda pod: with_spec(pod, tolerations=(*pod.spec.tolerations, meant)),
         caution=_caution(result, taint),
-        cost=(taint.key in _CONTROL_PLANE,),
     )
 
 
@@ -157,20 +154,23 @@ def _is_for_device_pods(result: ScheduleResult, taint: Taint) -> bool:
 
 
 def _caution(result: ScheduleResult, taint: Taint) -> str:
-    if taint.key in _CONTROL_PLANE:
-        return "its nodes run the control plane, which it then has to share them with"
     if _is_for_device_pods(result, taint):
         return f"these nodes are kept for pods that ask for {taint.key}, which this one does not"
     does = "steers" if taint.effect == PREFER_NO_SCHEDULE else "keeps"
     return f"only if the pod is meant to run there: the taint {does} others away"
 
 
-def _take_off(result: ScheduleResult, row: int, taint: Taint) -> Change:
-    """Take the taint off the row's node."""
+def _take_off(result: ScheduleResult, row: int, taint: Taint) -> Change | None:
+    """Take the taint off the row's node; one of the system only where every node has it, as in a cluster of one."""
     name = result.nodes.names[row]
     if taint.key == UNSCHEDULABLE_TAINT.key and result.nodes.node_objects[row].spec.unschedulable:
         return node_changes.uncordoned(name)
-    control_plane = ", which also runs the control plane" if taint.key in _CONTROL_PLANE else ""
+    is_everywhere = is_of_control_plane(taint.key) and bool(
+        result.nodes.taints.where(partial(_has, key=taint.key)).all()
+    )
+    if is_for_the_system(taint.key) and not is_everywhere:
+        return None
+    control_plane = ", which also runs the control plane" if is_everywhere else ""
     return Change(
         kind=Kind.UNTAINT,
         text=f"without the taint {taint} on {name}",
@@ -178,6 +178,10 @@ def _take_off(result: ScheduleResult, row: int, taint: Taint) -> Change:
         node=lambda node: without_taint(node, taint),
         caution=f"any pod may then run on {name}{control_plane}",
     )
+
+
+def _has(taints: Iterable[Taint], key: str) -> bool:
+    return any(taint.key == key for taint in taints)
 
 
 def _tolerating(taint: Taint) -> Toleration:
