@@ -260,11 +260,11 @@ class PodExplainer:
             # kube-scheduler nominates the pod with the same request that tells autoscalers of it
             pod, stored = unschedulable(pod, preemption.nominated_node), pod
             dump = replace(dump, objects=tuple(pod if each is stored else each for each in dump.objects))
+        events = found.observed.autoscalers if found.observed is not None else ()
         if flags is not None:
-            events = found.observed.autoscalers if found.observed is not None else ()
             return replace(found, new_nodes=new_nodes(pod, dump, asking, flags, events))
         try:
-            return replace(found, new_nodes=new_nodes_in_short(pod, dump, asking))
+            return replace(found, new_nodes=new_nodes_in_short(pod, dump, asking, events))
         except SchedError as error:
             return replace(found, warnings=(*found.warnings, f"new nodes are not known: {error}"))
 

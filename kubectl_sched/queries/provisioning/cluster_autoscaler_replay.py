@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec.structs import replace
 
 from kubectl_sched.api.apps import DaemonSet
-from kubectl_sched.api.core import Node
+from kubectl_sched.api.core import ZONE, Node
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.config import load_configuration, parse_feature_gates
 from kubectl_sched.controllers.daemon_set import daemon_pods
@@ -27,6 +28,7 @@ from kubectl_sched.node_provisioning.cluster_autoscaler.template_node import (
     staying_pods,
     template_node,
 )
+from kubectl_sched.queries.provisioning.node_group_advice import another_zone, at_zero, in_zone, wanted_zones
 from kubectl_sched.record import CachingRecord
 from kubectl_sched.scheduler.scheduler import Scheduler
 from kubectl_sched.simulation.node_copies import slices_of_copy
@@ -42,12 +44,14 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.status import Status
     from kubectl_sched.node_provisioning.cluster_autoscaler.autoscaler_options import AutoscalerOptions
     from kubectl_sched.node_provisioning.cluster_autoscaler.status_config_map import GroupStatus
+    from kubectl_sched.queries.provisioning.provisioner_advice import ProvisionerAdvice
     from kubectl_sched.sources.dump.dump import Dump
 
 CREATED, IN_FLIGHT, IMPOSSIBLE, UNKNOWN = "Created", "InFlight", "Impossible", "Unknown"
 _MANAGED = (GKE, *AKS)
 """The labels of providers that run cluster-autoscaler where its pod cannot be seen."""
 
+_ZONES_TRIED = 8
 _TEMPLATE_PREFIX = "template-node-for-"
 _NO_TEMPLATE = "none of its nodes is there; --node-template FILE gives one"
 
@@ -64,6 +68,8 @@ class GroupVerdict(CachingRecord, frozen=True, kw_only=True):
     template: str | None = None
     """The node that the template was made of."""
 
+    advice: tuple[ProvisionerAdvice, ...] = ()
+
 
 class ClusterAutoscalerAnswer(CachingRecord, frozen=True, kw_only=True):
     """Describes what cluster-autoscaler would do for a pod."""
@@ -74,6 +80,11 @@ class ClusterAutoscalerAnswer(CachingRecord, frozen=True, kw_only=True):
     """The reasons of the newest NotTriggerScaleUp event about the pod."""
 
     assumed: tuple[str, ...] = ()
+
+    @property
+    def advice(self) -> tuple[ProvisionerAdvice, ...]:
+        """The changes to node groups that would help the pod."""
+        return tuple(each for group in self.groups for each in group.advice)
 
 
 class NodeGroupFlags(CachingRecord, frozen=True, kw_only=True):
@@ -106,12 +117,13 @@ def cluster_autoscaler_answer(
     if not groups:
         return None
     configuration, assumed = _configuration(found, dump)
-    replay = _Replay(pod, dump, found, groups, configuration)
     newest = next((each for each in events if each.reason == "NotTriggerScaleUp"), None)
+    said = scale_up_reasons(newest.text) if newest is not None else ()
+    replay = _Replay(pod, dump, found, groups, configuration, _said_of_all(said, len(groups)))
     return ClusterAutoscalerAnswer(
         groups=tuple(map(replay.verdict, groups)),
         version=str(configuration.version),
-        event=scale_up_reasons(newest.text) if newest is not None else (),
+        event=said,
         assumed=assumed,
     )
 
@@ -120,9 +132,17 @@ class _Replay:
     """The pod on each template, over the pods that the autoscaler counts."""
 
     def __init__(
-        self, pod: Pod, dump: Dump, found: FoundAutoscaler, groups: Sequence[NodeGroup], configuration: Configuration
+        self,
+        pod: Pod,
+        dump: Dump,
+        found: FoundAutoscaler,
+        groups: Sequence[NodeGroup],
+        configuration: Configuration,
+        said_of_all: str,
     ) -> None:
         self._pod = pod
+        self._objects = dump.objects
+        self._said_of_all = said_of_all
         self._options = options = found.options
         self._configuration = configuration
         objects = [item for item in dump.objects if not isinstance(item, Pod) or not options.is_expendable(item)]
@@ -151,7 +171,21 @@ class _Replay:
             min=status.min if status is not None else None,
             max=status.max if status is not None else None,
             template=example.name if example is not None else None,
+            advice=self._advice(group, example) if verdict in {IMPOSSIBLE, UNKNOWN} else (),
         )
+
+    def _advice(self, group: NodeGroup, example: Node | None) -> tuple[ProvisionerAdvice, ...]:
+        """Return what the group could be given, none for a pod that no group grows for."""
+        if self._pod_problem:
+            return ()
+        if example is None:
+            return tuple(at_zero(group, self._pod, (each for each in self._objects if isinstance(each, Node))))
+        if self._rejection(group, example) is None:
+            return ()
+        own = example.metadata.labels.get(ZONE)
+        zones = (zone for zone in wanted_zones(self._pod, self._objects)[:_ZONES_TRIED] if zone != own)
+        fitting = (zone for zone in zones if self._rejection(group, in_zone(example, zone)) is None)
+        return tuple(another_zone(group.name, example, zone) for zone in islice(fitting, 1))
 
     def _judged(self, group: NodeGroup, example: Node | None) -> tuple[str, str]:
         """Return the verdict and its reason: nodes on their way come first, then limits, then the template."""
@@ -166,7 +200,9 @@ class _Replay:
             return IMPOSSIBLE, skipped
         if rejection is not None:
             return IMPOSSIBLE, ", ".join(rejection.reasons) or f"{rejection.plugin} leaves the node out"
-        return (CREATED, "the pod fits on its template") if fits else (UNKNOWN, _NO_TEMPLATE)
+        if fits:
+            return CREATED, "the pod fits on its template"
+        return (IMPOSSIBLE, self._said_of_all) if self._said_of_all else (UNKNOWN, _NO_TEMPLATE)
 
     @cached_property
     def _pod_problem(self) -> str:
@@ -215,6 +251,12 @@ class _Replay:
         for item in self._daemon_sets:
             if (item.metadata.uid or item.name) not in running:
                 yield from (pod for pod in daemon_pods(item, [template]) if is_added(pod, options))
+
+
+def _said_of_all(event: Sequence[ScaleUpReason], groups: int) -> str:
+    """Return the one reason that the autoscaler's event counts for all groups; empty if it does not."""
+    reason = event[0] if len(event) == 1 else None
+    return reason.reason if reason is not None and reason.groups == groups else ""
 
 
 def _example(group: NodeGroup, options: AutoscalerOptions) -> Node | None:

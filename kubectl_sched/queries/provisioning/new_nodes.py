@@ -66,10 +66,10 @@ def new_nodes(pod: Pod, dump: Dump, asking: Asking, flags: NewNodesFlags, events
     return _together(karpenter, groups, dump, in_full=True)
 
 
-def new_nodes_in_short(pod: Pod, dump: Dump, asking: Asking) -> NewNodes | None:
+def new_nodes_in_short(pod: Pod, dump: Dump, asking: Asking, events: Sequence[Event]) -> NewNodes | None:
     """Answer for one line of another answer; None if no autoscaler is seen."""
     karpenter = karpenter_answer(pod, dump, asking, in_full=False)
-    groups = cluster_autoscaler_answer(pod, dump, NodeGroupFlags(), in_full=False)
+    groups = cluster_autoscaler_answer(pod, dump, NodeGroupFlags(), events, in_full=False)
     if karpenter is None and groups is None:
         return None
     return _together(karpenter, groups, dump, in_full=False)

@@ -51,6 +51,7 @@ def verdict_sentences(found: NewNodes) -> Iterator[str]:
             )
     if found.cluster_autoscaler is not None:
         yield f"{_groups_verdict(found.cluster_autoscaler.groups)}."
+        yield from (f"{each.sentence}." for each in found.cluster_autoscaler.advice[:_ADVICE_SHOWN])
 
 
 def _about_changing_nodes(found: NewNodes) -> Iterator[str]:
