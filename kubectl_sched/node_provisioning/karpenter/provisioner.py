@@ -81,6 +81,11 @@ class Cluster:
         """The objects of a kind."""
         return self._by_type[kind]  # type: ignore[return-value]
 
+    def replaced(self, kind: type[T], old: T, new: T) -> Cluster:
+        """Return the cluster with another object in the place of one."""
+        others = (each for found, items in self._by_type.items() if found is not kind for each in items)
+        return Cluster((*others, *(new if each is old else each for each in self.of(kind))), self.at)
+
     @cached_property
     def nodes(self) -> dict[str, Node]:
         """The nodes by name."""
@@ -126,16 +131,22 @@ class Demanders(NamedTuple):
 
 
 def provision(
-    cluster: Cluster, instance_types: Mapping[str, Sequence[InstanceType]], options: Options, only: str | None = None
+    cluster: Cluster,
+    instance_types: Mapping[str, Sequence[InstanceType]],
+    options: Options,
+    only: str | None = None,
+    *,
+    left_out: str = "",
 ) -> Outcome:
     """Replay one round of Karpenter (Schedule); the instance types are by NodePool.
 
-    All pods that need nodes are placed, or `only` the one with this namespace/name.
+    All pods that need nodes are placed, or `only` the one with this namespace/name. The NodePool of the name
+    `left_out` is as if it were not there.
     """
     needing = demanders(cluster, options)
     if only is not None:
         needing = needing._replace(pods=[pod for pod in needing.pods if pod.key == only])
-    pools = usable_pools(cluster.of(NodePool))
+    pools = [each for each in usable_pools(cluster.of(NodePool)) if each.name != left_out]
     if not pools:
         return Outcome(ignored=needing.ignored, errors=dict.fromkeys((pod.key for pod in needing.pods), NO_NODE_POOLS))
     nodes = [each for each in cluster.state_nodes if not each.is_being_deleted]

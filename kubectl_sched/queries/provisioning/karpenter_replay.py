@@ -15,6 +15,11 @@ from kubectl_sched.node_provisioning.karpenter.operator_options import VERSION
 from kubectl_sched.node_provisioning.karpenter.outcome import PlannedNodeClaim, selectors
 from kubectl_sched.node_provisioning.karpenter.provisionable_pods import exclusion
 from kubectl_sched.node_provisioning.karpenter.provisioner import Cluster, provision, usable_pools
+from kubectl_sched.queries.provisioning.karpenter_advice import (
+    missing_startup_taints,
+    smaller_than_promised,
+    spread_beyond,
+)
 from kubectl_sched.queries.provisioning.karpenter_setting import Setting, setting, unschedulable
 from kubectl_sched.queries.provisioning.new_karpenter_node import Asking, ThenScheduler, node_of, then_scheduler
 from kubectl_sched.queries.provisioning.node_pool_verdicts import (
@@ -29,7 +34,7 @@ from kubectl_sched.queries.provisioning.node_pool_verdicts import (
 from kubectl_sched.record import CachingRecord
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from kubectl_sched.queries.provisioning.provisioner_advice import ProvisionerAdvice
     from kubectl_sched.sources.dump.dump import Dump
@@ -58,10 +63,8 @@ class KarpenterAnswer(CachingRecord, frozen=True, kw_only=True):
     types_seen: int = 0
     """The number of instance types that the answer rests on."""
 
-    @property
-    def advice(self) -> tuple[ProvisionerAdvice, ...]:
-        """The changes to NodePools that would help the pod."""
-        return tuple(each for pool in self.node_pools for each in pool.advice)
+    advice: tuple[ProvisionerAdvice, ...] = ()
+    """The changes to NodePools that would help the pod."""
 
 
 def karpenter_answer(
@@ -112,7 +115,18 @@ class _Replayed:
             assumed = (*assumed, "Karpenter leaves a choice to chance here: another run may choose otherwise")
         if found.verdict == CREATED:
             assumed = (*assumed, f"kube-scheduler is asked about the cheapest choice, {found.instance_types[0]}")
-        return replace(found, assumed=assumed, types_seen=len(self._known.types))
+        return replace(found, assumed=assumed, types_seen=len(self._known.types), advice=tuple(self._advice(found)))
+
+    def _advice(self, found: KarpenterAnswer) -> Iterator[ProvisionerAdvice]:
+        """Yield what would help a pod for which Karpenter makes a node in vain, or none."""
+        yield from (each for pool in found.node_pools for each in pool.advice)
+        if self._ignored or found.verdict not in {CREATED, IMPOSSIBLE, UNKNOWN}:
+            return
+        yield from missing_startup_taints(self._cluster, self._pod, self._known)
+        if found.verdict == CREATED:
+            yield from smaller_than_promised(self._cluster, self._pod)
+        else:
+            yield from spread_beyond(self._cluster, self._pod, self._known)
 
     def _verdict(self, dump: Dump, asking: Asking) -> KarpenterAnswer:
         outcome, key = self._outcome, self._pod.key

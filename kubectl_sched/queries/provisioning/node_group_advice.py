@@ -16,7 +16,6 @@ from kubectl_sched.queries.provisioning.provisioner_advice import NODE_GROUP, Pr
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from kubectl_sched.api.affinity import NodeSelectorRequirement
     from kubectl_sched.api.core import Node
     from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.api.pod import Pod
@@ -37,7 +36,7 @@ def wanted_zones(pod: Pod, objects: Iterable[KubernetesObject]) -> list[str]:
         for each in objects
         if isinstance(each, PersistentVolumeClaim) and each.key in _claims_of(pod) and each.spec.volume_name
     }
-    zones = dict.fromkeys(value for each in _required(pod) for value in each.values if _is_zone(each.key))
+    zones = dict.fromkeys(value for key, values in _required(pod) for value in values if _is_zone(key))
     for each in objects:
         affinity = each.spec.node_affinity if isinstance(each, PersistentVolume) and each.name in claims else None
         for term in affinity.required.node_selector_terms if affinity is not None and affinity.required else ():
@@ -92,9 +91,7 @@ def at_zero(group: NodeGroup, pod: Pod, nodes: Iterable[Node]) -> Iterator[Provi
 
 def _labels(pod: Pod) -> dict[str, str]:
     """The labels that the pod requires, each with the first value that does."""
-    selected = dict(pod.spec.node_selector or {})
-    wanted = {each.key: each.values[0] for each in _required(pod) if each.operator == "In" and each.values}
-    return {key: value for key, value in (wanted | selected).items() if not key.startswith(_OF_THE_CLOUD)}
+    return {key: values[0] for key, values in _required(pod) if not key.startswith(_OF_THE_CLOUD)}
 
 
 def _resources(pod: Pod) -> dict[str, str]:
@@ -104,11 +101,14 @@ def _resources(pod: Pod) -> dict[str, str]:
     }
 
 
-def _required(pod: Pod) -> list[NodeSelectorRequirement]:
+def _required(pod: Pod) -> list[tuple[str, tuple[str, ...]]]:
+    """The labels of which the pod requires one of some values: of its node affinity, then of its node selector."""
     affinity = pod.spec.affinity.node_affinity if pod.spec.affinity is not None else None
     required = affinity.required if affinity is not None else None
     terms = required.node_selector_terms if required is not None else ()
-    return [each for term in terms for each in term.match_expressions]
+    listed = [each for term in terms for each in term.match_expressions if each.operator == "In" and each.values]
+    selected = [(key, (value,)) for key, value in (pod.spec.node_selector or {}).items()]
+    return [*((each.key, each.values) for each in listed), *selected]
 
 
 def _claims_of(pod: Pod) -> set[str]:
