@@ -91,8 +91,8 @@ def spread_beyond(cluster: Cluster, pod: Pod, known: Setting) -> Iterator[Provis
                 field="spec.template.spec.requirements",
                 sentence=(
                     f"Without NodePool {pool.name}, Karpenter would make a node of NodePool {made.node_pool}: the "
-                    f"topology spread of the pod counts domains that only {pool.name} brings and that the pod cannot use; select "
-                    "the domains that it can use by node affinity, or set nodeTaintsPolicy: Honor"
+                    f"topology spread of the pod counts domains that only {pool.name} brings and that the pod cannot "
+                    "use; select the domains that it can use by node affinity, or set nodeTaintsPolicy: Honor"
                 ),
             )
             return
