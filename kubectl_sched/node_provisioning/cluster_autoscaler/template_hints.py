@@ -1,4 +1,4 @@
-"""How a node group without nodes tells cluster-autoscaler of its labels and resources, by cloud; template_hints.json.
+"""The tags by which a node group without nodes tells cluster-autoscaler of its labels, by cloud; template_hints.json.
 
 Facts of cluster-autoscaler's cloudprovider/aws, azure, gce and clusterapi, and their READMEs.
 """
