@@ -37,7 +37,7 @@ def pool_of(node: Node) -> str:
 
 def pool_name(node: Node) -> str | None:
     """The value of the node's pool label, else its first role; None if it has neither."""
-    labels = node.metadata.labels
-    found = next((labels[label] for label in data_lines(_POOL_LABELS) if labels.get(label)), None)
-    roles = sorted(key.removeprefix(_ROLE) for key in labels if key.startswith(_ROLE))
-    return found if found is not None else next(iter(roles), None)
+    pool = pool_label(node)
+    value = pool.partition("=")[2] if pool is not None else ""
+    roles = sorted(key.removeprefix(_ROLE) for key in node.metadata.labels if key.startswith(_ROLE))
+    return value or next(iter(roles), None)
