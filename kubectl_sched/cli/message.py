@@ -1,4 +1,4 @@
-"""`message` and `explain message`: a FailedScheduling text in plain words, without any cluster."""
+"""`message` and `explain message`: a FailedScheduling text, or one reason, in plain words, without any cluster."""
 
 from __future__ import annotations
 
@@ -19,11 +19,42 @@ _LONGEST = 16_384
 
 
 def message(
-    text: Annotated[list[str], typer.Argument(metavar="TEXT", help="What kube-scheduler said, or - for stdin.")],
     display: options.ColoredOutput,
+    text: Annotated[
+        list[str] | None, typer.Argument(metavar="TEXT", help="What kube-scheduler said, or - for stdin.")
+    ] = None,
+    reason: Annotated[
+        str | None, typer.Option("--reason", metavar="NAME", help="Say all about one reason, such as TooManyPods.")
+    ] = None,
 ) -> None:
-    """Say what a pasted FailedScheduling message means."""
-    explain_message(text, display)
+    """Say what a pasted FailedScheduling message means, or one reason of such a message."""
+    if (reason is None) == (not text):
+        raise SchedError("paste the text of a message (- for standard input), or name a reason with --reason NAME")
+    if reason is not None:
+        _explain_reason(reason, display)
+        return
+    explain_message(text or (), display)
+
+
+def _explain_reason(name: str, display: options.ColoredOutput) -> None:
+    """Print the entry of one reason."""
+    from kubectl_sched.diagnostics.messages.reasons import named
+    from kubectl_sched.render.answers.message import reason_data, reason_lines
+    from kubectl_sched.render.writers.data import write_data
+    from kubectl_sched.render.writers.terminal import print_parts
+
+    output = _output_of(display)
+    if output == "table":
+        print_parts(partial(reason_lines, named(name)), display.color.value)
+    else:
+        write_data(reason_data(named(name)), output)
+
+
+def _output_of(display: options.ColoredOutput | options.PageableOutput) -> str:
+    output = display.output.value
+    if output not in {"table", "json", "yaml"}:
+        raise SchedError(f"there is no -o {output} of a message: it is table, json or yaml")
+    return output
 
 
 def explain_message(words: Sequence[str], display: options.ColoredOutput | options.PageableOutput) -> None:
@@ -32,9 +63,7 @@ def explain_message(words: Sequence[str], display: options.ColoredOutput | optio
     from kubectl_sched.render.answers.message import message_data, message_lines
     from kubectl_sched.render.writers.data import write_data
 
-    output = display.output.value
-    if output not in {"table", "json", "yaml"}:
-        raise SchedError(f"there is no -o {output} of a message: it is table, json or yaml")
+    output = _output_of(display)
     text = _standard_input() if list(words) == ["-"] else " ".join(words)
     if len(text) > _LONGEST:
         raise SchedError(

@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
+from kubectl_sched.diagnostics.messages.reasons import families, named
 from tests.terminal import on_terminal
 
 ROOT = Path(__file__).parents[2]
@@ -19,7 +22,9 @@ def test_each_clause_is_said_plainly_and_where_to_read_more() -> None:
     shown, code = on_terminal(["explain", "message", TEXT])
     assert code == 0
     assert "not enough cpu is left" in " ".join(shown.split())
-    assert "More: docs/reasons.md#untolerated-taints, #insufficient-resource" in " ".join(shown.split())
+    assert "kubectl sched message --reason UntoleratedTaints" in shown
+    assert "kubectl sched message --reason InsufficientResource" in shown
+    assert "docs/" not in shown
     assert all(len(line) <= 80 for line in shown.splitlines())
 
 
@@ -45,3 +50,35 @@ def test_a_foreign_reason_has_no_anchor() -> None:
 def test_what_was_cut_off_is_shown_as_far_as_it_goes() -> None:
     shown, _ = on_terminal(["explain", "message", "0/1 nodes are available: 1 node(s) didn't match Pod's no"])
     assert "node(s) didn't match Pod's no... (the text was cut off here)" in " ".join(shown.split())
+
+
+@pytest.mark.parametrize("name", ["TooManyPods", "toomanypods", "too-many-pods", "Too many pods"])
+def test_one_reason_is_explained_by_its_name(name: str) -> None:
+    shown, code = on_terminal(["message", "--reason", name])
+    assert code == 0
+    assert shown.splitlines()[0] == "Too many pods (NodeResourcesFit)"
+    assert "as many pods as its kubelet allows" in " ".join(shown.split())
+
+
+def test_every_reason_has_a_name_of_its_own_which_brings_its_entry() -> None:
+    reasons = [reason for family in families().values() for reason in family]
+    assert len({reason.name.casefold() for reason in reasons}) == len(reasons)
+    assert [named(reason.name) for reason in reasons] == reasons
+    assert [named(reason.anchor) for reason in reasons] == reasons
+
+
+def test_a_reason_as_data_has_its_texts() -> None:
+    shown, _ = on_terminal(["message", "--reason", "SidecarsAreOff", "-o", "json"])
+    data = json.loads(shown)
+    assert (data["kind"], data["name"], data["plugin"]) == ("Reason", "SidecarsAreOff", "NodeResourcesFit")
+    assert data["texts"][0]["versions"] == "1.28 to 1.36"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [(["--reason", "TooManyPod"], "near it: TooManyPods"), ([], "--reason"), (["x", "--reason", "TooManyPods"], "or")],
+)
+def test_an_unknown_reason_is_bad_input(arguments: list[str], told: str) -> None:
+    shown, code = on_terminal(["message", *arguments])
+    assert code == 2
+    assert told in " ".join(shown.split())

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_sched.api.decoders import decoder
 from kubectl_sched.diagnostics.taint_owners import is_for_the_system, taint_owner
+from kubectl_sched.errors import SchedError
 from kubectl_sched.lazy_pattern import pattern
+from kubectl_sched.near_names import near_hint
 from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
@@ -34,6 +36,7 @@ _SEPARATORS = " :="
 
 _AFTER_HEAD = pattern(r'[<"].*', re.DOTALL)
 _NOT_OF_A_SLUG = pattern(r"[^a-z0-9 -]")
+_NOT_OF_A_WORD = pattern(r"[^A-Za-z0-9]+")
 
 
 class Meaning(Record, frozen=True, kw_only=True):
@@ -44,6 +47,7 @@ class Meaning(Record, frozen=True, kw_only=True):
     helps: str = ""
     anchor: str = ""
     title: str = ""
+    name: str = ""
 
 
 def _of_taint(key: str) -> tuple[str, str] | None:
@@ -76,6 +80,11 @@ class Reason(Record, frozen=True, kw_only=True):
         """The anchor of its heading, as common hosts of Markdown derive it from the title."""
         return _NOT_OF_A_SLUG.sub("", self.title.lower()).replace(" ", "-")
 
+    @property
+    def name(self) -> str:
+        """The name by which `message --reason` knows it: the words of the title in one, as `TooManyPods`."""
+        return "".join(f"{word[:1].upper()}{word[1:]}" for word in _NOT_OF_A_WORD.sub(" ", self.title).split())
+
     def meaning(self, places: Mapping[str, str]) -> Meaning:
         """Explain a text with these places."""
         known = _Places(places)
@@ -90,6 +99,7 @@ class Reason(Record, frozen=True, kw_only=True):
             helps=self.helps.format_map(known),
             anchor=self.anchor,
             title=self.title,
+            name=self.name,
         )
 
 
@@ -104,6 +114,25 @@ class _Places(dict[str, str]):
 def families() -> dict[str, tuple[Reason, ...]]:
     """Read the table: the reasons by heading, in the order of the page."""
     return decoder(dict[str, tuple[Reason, ...]]).decode(_TABLE.read_bytes())
+
+
+def as_spelt(text: str) -> str:
+    """Return `says` or `helps` with each place named as the spellings name it: `<key>`."""
+    return text.replace("{", "<").replace("}", ">")
+
+
+def named(name: str) -> Reason:
+    """Return the reason of that name, its title or its anchor, in whatever case.
+
+    Raises SchedError for a name that no reason has, with the nearest ones.
+    """
+    reasons = [reason for family in families().values() for reason in family]
+    wanted = _NOT_OF_A_WORD.sub("", name).casefold()
+    for reason in reasons:
+        if reason.name.casefold() == wanted:
+            return reason
+    names = [reason.name for reason in reasons]
+    raise SchedError(f"there is no reason {name}{near_hint(name, names) or f', as there is {names[0]}'}")
 
 
 @cache

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from kubectl_sched.config.versions import NEWEST, OLDEST
-from kubectl_sched.diagnostics.messages.reasons import families
+from kubectl_sched.diagnostics.messages.reasons import as_spelt, families
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,7 +54,7 @@ def _entry(reason: Reason) -> Iterator[str]:
 
 def _plain(text: str) -> str:
     """The words with each place named as the spellings above them name it."""
-    return text.replace("{", "<").replace("}", ">").replace("<", "`<").replace(">", ">`")
+    return as_spelt(text).replace("<", "`<").replace(">", ">`")
 
 
 def _sentence(text: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kubectl_sched.diagnostics.messages.reasons import PAGE
+from kubectl_sched.diagnostics.messages.reasons import PAGE, as_spelt
 from kubectl_sched.output import API_VERSION
 from kubectl_sched.render.safe_text import count
 from kubectl_sched.render.table import Column, Table
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kubectl_sched.diagnostics.messages.decoder import Clause, FitErrorText
+    from kubectl_sched.diagnostics.messages.reasons import Reason
 
 _FOREIGN = "no text of kube-scheduler's own plugins: of an extender, or of a plugin that was added"
 _CUT_OFF = "the text was cut off here"
@@ -43,6 +44,7 @@ def _clause_data(clause: Clause) -> dict[str, Any]:
         "meaning": known.says if known else None,
         "help": (known.helps or None) if known else None,
         "anchor": f"{PAGE}#{known.anchor}" if known else None,
+        "reason": known.name if known else None,
     }
 
 
@@ -66,11 +68,42 @@ def message_lines(text: FitErrorText, width: int) -> Iterator[Text]:
 
 
 def _more(clauses: Sequence[Clause]) -> Iterator[Text]:
-    """Yield the pages that explain each reason."""
-    anchors = list(dict.fromkeys(f"#{clause.meaning.anchor}" for clause in clauses if clause.meaning))
-    if anchors:
+    """Yield the command that says all about each reason."""
+    names = list(dict.fromkeys(clause.meaning.name for clause in clauses if clause.meaning))
+    if names:
         yield Text()
-        yield Text(f"More: {PAGE}{', '.join(anchors)}", style="dim")
+        yield Text("More about each reason:", style="dim")
+        yield from (Text(f"  kubectl sched message --reason {name}", style="dim") for name in names)
+
+
+def reason_data(reason: Reason) -> dict[str, Any]:
+    """Return one reason as data: its texts by the minors that use them (none named: all), and its explanation."""
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Reason",
+        "name": reason.name,
+        "title": reason.title,
+        "plugin": reason.plugin or None,
+        "texts": [{"text": text, "versions": minors or None} for text, minors in reason.spellings.items()],
+        "meaning": as_spelt(reason.says),
+        "how": reason.how,
+        "help": as_spelt(reason.helps) or None,
+        "upstream": reason.upstream,
+    }
+
+
+def reason_lines(reason: Reason, _: int) -> Iterator[Text]:
+    """Yield the entry of one reason."""
+    named = "" if not reason.plugin or reason.plugin.startswith("{") else f" ({reason.plugin})"
+    yield Text(f"{reason.title}{named}", style="bold")
+    for text, minors in reason.spellings.items():
+        yield Text(f"  {text}{f'   (Kubernetes {minors})' if minors else ''}")
+    yield Text()
+    yield Text(f"It means: {as_spelt(reason.says)}.")
+    yield Text(f"It comes about: {reason.how}")
+    if reason.helps:
+        yield Text(f"It usually helps: {as_spelt(reason.helps)}.")
+    yield Text(f"Upstream: {reason.upstream}", style="dim")
 
 
 def _table(clauses: list[Clause]) -> Table[Clause]:
