@@ -91,7 +91,9 @@ class Reason(Record, frozen=True, kw_only=True):
         of_taint = _of_taint(places.get("key", "")) if self.plugin == "TaintToleration" else None
         if of_taint is not None:
             says, helps = of_taint
-            return Meaning(plugin=self.plugin, says=says, helps=helps, anchor=self.anchor, title=self.title)
+            return Meaning(
+                plugin=self.plugin, says=says, helps=helps, anchor=self.anchor, title=self.title, name=self.name
+            )
         says = self.says.format_map(known).rstrip(_SEPARATORS)
         return Meaning(
             plugin=self.plugin.format_map(known),
