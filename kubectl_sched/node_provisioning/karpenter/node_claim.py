@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from kubectl_sched.node_provisioning.karpenter.reserved_capacity import Reservations
     from kubectl_sched.node_provisioning.karpenter.scheduling.host_port_usage import HostPort
     from kubectl_sched.node_provisioning.karpenter.scheduling.requirements import Requirements
+    from kubectl_sched.node_provisioning.karpenter.topology.ties import Ties
     from kubectl_sched.node_provisioning.karpenter.topology.topology_constraints import Topology
 
 
@@ -46,6 +47,7 @@ class Simulation(NamedTuple):
     topology: Topology
     reservations: Reservations
     reserves_capacity: bool
+    ties: Ties
 
 
 class NewNodeClaim:
@@ -114,7 +116,7 @@ class NewNodeClaim:
                 finished = merged(finished.values(), [requirement(reservations.label, IN, identities)])
         self.requirements = finished
         least: Resources = {}
-        for group in self.groups_left:
+        for group in self._simulation.ties.ordered(self.groups_left):
             least = min_resources(least, group.overhead) if least else group.overhead
         if least:
             self.requests = merge(self.requests, least)
@@ -148,7 +150,7 @@ class NewNodeClaim:
         used = self._ports
         groups = [
             group
-            for group in self.groups
+            for group in self._simulation.ties.ordered(self.groups)
             if not data.host_ports or not conflicts({**group.host_ports, **used}, data.pod, data.host_ports)
         ]
         demand = Demand(requirements, data.requests, merge(self.requests, data.requests))

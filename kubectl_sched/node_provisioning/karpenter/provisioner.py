@@ -137,11 +137,12 @@ def provision(
     only: str | None = None,
     *,
     left_out: str = "",
+    seed: int | None = None,
 ) -> Outcome:
     """Replay one round of Karpenter (Schedule); the instance types are by NodePool.
 
     All pods that need nodes are placed, or `only` the one with this namespace/name. The NodePool of the name
-    `left_out` is as if it were not there.
+    `left_out` is as if it were not there. With a seed, what Karpenter leaves to chance is decided at random.
     """
     needing = demanders(cluster, options)
     if only is not None:
@@ -150,7 +151,7 @@ def provision(
     if not pools:
         return Outcome(ignored=needing.ignored, errors=dict.fromkeys((pod.key for pod in needing.pods), NO_NODE_POOLS))
     nodes = [each for each in cluster.state_nodes if not each.is_being_deleted]
-    return _solved(cluster, _Round(pools, needing, nodes, instance_types, options))
+    return _solved(cluster, _Round(pools, needing, nodes, instance_types, options), Ties(seed))
 
 
 def provision_apart(
@@ -166,6 +167,7 @@ def provision_apart(
             {each.name: types for each in cluster.of(NodePool)},
             options,
         ),
+        Ties(),
     )
 
 
@@ -181,7 +183,7 @@ class _Round(NamedTuple):
     options: Options
 
 
-def _solved(cluster: Cluster, asked: _Round) -> Outcome:
+def _solved(cluster: Cluster, asked: _Round, ties: Ties) -> Outcome:
     pools, options = asked.pools, asked.options
     instance_types = asked.instance_types
     if options.applies_overlays:
@@ -193,13 +195,12 @@ def _solved(cluster: Cluster, asked: _Round) -> Outcome:
             options.restricted_domains,
         )
     tables = _tables(pools, instance_types, options)
-    ties = Ties()
     volumes, reachable = _volume_requirements(asked.needing.pods, cluster.storage)
     active = [each for each in cluster.state_nodes if not each.is_being_deleted]
     topology = Topology(
         _surroundings(cluster, active),
         pool_domains(pools, tables),
-        reachable,
+        ties.ordered(reachable),
         respects_preferences=options.respects_preferences,
         ties=ties,
     )
@@ -214,7 +215,7 @@ def _solved(cluster: Cluster, asked: _Round) -> Outcome:
             remaining_resources(pools, active),
             cluster.storage,
             volumes,
-            Simulation(topology, reservations, options.reserves_capacity),
+            Simulation(topology, reservations, options.reserves_capacity, ties),
             options,
             any(taint.effect == "PreferNoSchedule" for pool in pools for taint in pool.spec.template.spec.taints),
         )

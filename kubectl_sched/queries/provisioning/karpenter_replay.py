@@ -14,12 +14,13 @@ from kubectl_sched.node_provisioning.karpenter.daemons import has_dynamic_resour
 from kubectl_sched.node_provisioning.karpenter.operator_options import VERSION
 from kubectl_sched.node_provisioning.karpenter.outcome import PlannedNodeClaim, selectors
 from kubectl_sched.node_provisioning.karpenter.provisionable_pods import exclusion
-from kubectl_sched.node_provisioning.karpenter.provisioner import Cluster, provision, usable_pools
+from kubectl_sched.node_provisioning.karpenter.provisioner import Cluster, usable_pools
 from kubectl_sched.queries.provisioning.karpenter_advice import (
     missing_startup_taints,
     smaller_than_promised,
     spread_beyond,
 )
+from kubectl_sched.queries.provisioning.karpenter_orders import most_common_outcome
 from kubectl_sched.queries.provisioning.karpenter_setting import Setting, setting, unschedulable
 from kubectl_sched.queries.provisioning.new_karpenter_node import Asking, ThenScheduler, node_of, then_scheduler
 from kubectl_sched.queries.provisioning.node_pool_verdicts import (
@@ -60,6 +61,10 @@ class KarpenterAnswer(CachingRecord, frozen=True, kw_only=True):
     then_scheduler: ThenScheduler | None = None
     assumed: tuple[str, ...] = ()
     version: str = VERSION
+    agreeing: int = 1
+    """The number of replays that have this outcome, of all in the orders that chance may give."""
+
+    replays: int = 1
     types_seen: int = 0
     """The number of instance types that the answer rests on."""
 
@@ -104,18 +109,26 @@ class _Replayed:
         self._in_full = in_full
         self._pools = cluster.of(NodePool)
         only = None if in_full else pod.key
-        types = {pool.name: known.types for pool in self._pools}
-        self._outcome = provision(cluster, types, known.options, only)
+        self._agreement = most_common_outcome(cluster, known, pod.key, only)
+        self._outcome = self._agreement.outcome
         self._ignored = _exclusion(pod) or self._outcome.ignored.get(pod.key, "")
 
     def answer(self, dump: Dump, asking: Asking, assumed: tuple[str, ...]) -> KarpenterAnswer:
         """The verdict about the pod."""
         found = self._verdict(dump, asking)
-        if self._outcome.ties:
-            assumed = (*assumed, "Karpenter leaves a choice to chance here: another run may choose otherwise")
+        agreeing, replays = self._agreement.agreeing, self._agreement.replays
+        if agreeing < replays:
+            assumed = (*assumed, f"Karpenter leaves a choice to chance here: {agreeing} of {replays} replays agree")
         if found.verdict == CREATED:
             assumed = (*assumed, f"kube-scheduler is asked about the cheapest choice, {found.instance_types[0]}")
-        return replace(found, assumed=assumed, types_seen=len(self._known.types), advice=tuple(self._advice(found)))
+        return replace(
+            found,
+            assumed=assumed,
+            types_seen=len(self._known.types),
+            advice=tuple(self._advice(found)),
+            agreeing=agreeing,
+            replays=replays,
+        )
 
     def _advice(self, found: KarpenterAnswer) -> Iterator[ProvisionerAdvice]:
         """Yield what would help a pod for which Karpenter makes a node in vain, or none."""

@@ -37,6 +37,9 @@ class Setting(NamedTuple):
     types: tuple[InstanceType, ...]
     options: Options
     assumed: tuple[str, ...]
+    pools: tuple[str, ...]
+    """The names of all NodePools."""
+
     knows_all_types: bool
     """All instance types were handed over; else they are those that nodes show."""
 
@@ -68,7 +71,8 @@ def setting(cluster: Cluster, instance_types: tuple[bytes, str] | None) -> Setti
     )
     assumed = (*karpenter.assumed, *_about_types(types, is_file=instance_types is not None))
     assumed += tuple(f"the labels of the provider {each} are not known here" for each in sorted(unknown))
-    return Setting(types, options, assumed, instance_types is not None, unknown)
+    pools = tuple(pool.name for pool in cluster.of(NodePool))
+    return Setting(types, options, assumed, pools, instance_types is not None, unknown)
 
 
 def unschedulable(pod: Pod, nominated_node: str = "") -> Pod:

@@ -248,6 +248,7 @@ def _karpenter(found: KarpenterAnswer) -> dict[str, Any]:
         "error": found.error,
         "nodePools": plain(found.node_pools),
         "typesSeen": found.types_seen,
+        "chance": {"agreeing": found.agreeing, "replays": found.replays},
         "advice": plain(found.advice),
         "thenScheduler": plain(found.then_scheduler),
     }

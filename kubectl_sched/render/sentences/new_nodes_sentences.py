@@ -41,7 +41,7 @@ def new_nodes_sentences(found: NewNodes) -> Iterator[str]:
 def verdict_sentences(found: NewNodes) -> Iterator[str]:
     """Yield the verdict of each autoscaler in one sentence, and a disagreement with kube-scheduler."""
     if found.karpenter is not None:
-        yield f"{_verdict(found)}."
+        yield f"{_verdict(found)}{_how_often(found.karpenter)}."
         yield from (f"{each.sentence}." for each in found.karpenter.advice[:_ADVICE_SHOWN])
         then = found.karpenter.then_scheduler
         if then is not None and then.outcome != "Schedulable":
@@ -170,6 +170,13 @@ def _in_flight(new_nodes: NewNodes, found: KarpenterAnswer) -> str:
     state = f", {node.state}" if node is not None else ""
     how_long = f" since {since}" if since is not None else ""
     return f"Karpenter would create no node: a node for it is starting{how_long}: {found.node}{state}"
+
+
+def _how_often(found: KarpenterAnswer) -> str:
+    """Say how often this is the outcome, where Karpenter leaves it to chance."""
+    if found.agreeing == found.replays:
+        return ""
+    return f" (in {found.agreeing} of {found.replays} replays: Karpenter leaves it to chance)"
 
 
 def _with_unusable(found: KarpenterAnswer) -> str:

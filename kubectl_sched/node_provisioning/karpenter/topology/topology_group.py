@@ -143,7 +143,7 @@ class TopologyGroup:
             return Requirement(self.key)
         if len(best) > 1:
             ties.mark("domain")
-        return requirement(self.key, IN, best[:1])
+        return requirement(self.key, IN, ties.chosen(best))
 
     def _least_count(self, wanted: Requirement) -> int:
         """The global minimum (domainMinCount): of host names always 0, as a node can be made."""
@@ -170,7 +170,7 @@ class TopologyGroup:
         common = sorted(domain for domain in self.domains if both.has(domain))
         if len(common) > 1:
             ties.mark("domain")
-        return frozenset((*common[:1], *sorted(filter(wanted.has, self.domains))[:1]))
+        return frozenset((*ties.chosen(common), *ties.chosen(sorted(filter(wanted.has, self.domains)))))
 
     def _may_begin(self, pod: Pod, wanted: Requirement) -> bool:
         """Report whether the pod would be the first that its own affinity selects."""
