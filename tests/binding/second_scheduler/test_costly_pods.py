@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from copy import copy
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import pytest
 from msgspec import structs
 
 from kubectl_sched.binding.second_scheduler.cluster_events import Action, ClusterEvent, Happened
@@ -12,6 +13,7 @@ from kubectl_sched.binding.second_scheduler.decision_log import DecisionLog
 from kubectl_sched.binding.second_scheduler.loop_messages import Stop, Warned
 from kubectl_sched.binding.second_scheduler.queue.fair_shares import EventBacklog, NamespaceUse
 from kubectl_sched.binding.second_scheduler.queued_pod import Place, overdraft_seconds
+from kubectl_sched.binding.second_scheduler.queueing_hints import requeue_decision
 from kubectl_sched.framework.cycle_budget import CycleLimits
 from kubectl_sched.scheduler.schedule_one import cycle
 from kubectl_sched.sources.kinds import BY_NAME
@@ -20,9 +22,8 @@ from tests.binding.second_scheduler.test_scheduling_loop import FRAMEWORK, MINE,
 from tests.plugins.clusters import node, pod, requests
 
 if TYPE_CHECKING:
-    import pytest
-
     from kubectl_sched.api.pod import Pod
+    from kubectl_sched.binding.second_scheduler.queueing_hints.hint_question import HintQuestion
     from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.snapshot import Snapshot
@@ -145,6 +146,29 @@ def test_asked_to_stop_the_loop_takes_no_other_pod_whatever_came_before() -> Non
     course.come("web")
     assert course.scheduling_loop.run() == Stop("SIGTERM")
     assert course.bound() == []
+
+
+@pytest.mark.parametrize("terms", [1, 5_000])
+def test_hints_look_at_no_pod_that_is_larger_than_any_real_one(terms: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def ask(question: HintQuestion) -> bool:
+        asked.append(question.pod.name)
+        return False
+
+    monkeypatch.setitem(requeue_decision._HINTS, ("InterPodAffinity", "Pod"), ask)  # noqa: SLF001
+    waiting = pod(schedulerName=MINE, **required_of(terms))
+    hints = requeue_decision.PluginHints({MINE: FRAMEWORK}, Course().pods.cache.objects)
+    happened = Happened(ClusterEvent("Pod", Action.ADD), None, pod("other", on="n1"))
+    assert hints.helps("InterPodAffinity", waiting, happened) is (terms == 5_000)
+    assert asked == ["web-0"] * (terms == 1)
+    large_one_gone = Happened(ClusterEvent("Pod", Action.DELETE), pod("large", on="n1", **required_of(terms)), None)
+    assert hints.helps("InterPodAffinity", pod(schedulerName=MINE), large_one_gone) is (terms == 5_000)
+
+
+def required_of(terms: int) -> dict[str, Any]:
+    term = {"topologyKey": "zone", "labelSelector": {"matchLabels": {"app": "web"}}}
+    return {"affinity": {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term] * terms}}}
 
 
 def test_too_many_events_become_one_that_brings_back_whatever_waits() -> None:

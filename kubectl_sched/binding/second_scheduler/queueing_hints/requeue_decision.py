@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Protocol
 
+from msgspec.json import encode
+
 from kubectl_sched.api.apimachinery.labels import InvalidSelector
 from kubectl_sched.api.apimachinery.quantity import InvalidQuantity
+from kubectl_sched.api.pod import Pod
 from kubectl_sched.binding.second_scheduler.cluster_events import BLIND_TO_TAINTS, EVERYTHING, Action, is_registered
 from kubectl_sched.binding.second_scheduler.queueing_hints import (
     device_event_hints,
@@ -21,7 +24,7 @@ from kubectl_sched.framework.cycle_state import PluginError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.binding.second_scheduler.cluster_events import ClusterEvent, Happened
     from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.snapshot import Snapshot
@@ -85,8 +88,38 @@ _HINTS: Final[Mapping[tuple[str, str], Callable[[HintQuestion], bool]]] = {
 """By plugin and resource; without a hint, every event that the plugin has registered is worth another attempt."""
 
 
+LARGEST_POD: Final = 32 << 10
+"""Bytes of JSON that the spec and the labels of a pod may have, as no real pod has, for a hint to look at them."""
+
+_KNOWN_SIZES: Final = 20_000
+
+
+class PodSizes:
+    """Tells pods that are too large for hints, which compare what a pod asks for with what another one has."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str], bool] = {}
+        """By UID and resourceVersion."""
+
+    def is_too_large(self, item: KubernetesObject | None) -> bool:
+        """Report whether the object is a pod that no hint looks at."""
+        if not isinstance(item, Pod):
+            return False
+        version = item.metadata.uid, item.metadata.resource_version
+        known = self._known.get(version)
+        if known is None:
+            if len(self._known) >= _KNOWN_SIZES:
+                self._known.clear()
+            known = len(encode((item.spec, item.metadata.labels))) > LARGEST_POD
+            self._known[version] = known
+        return known
+
+
 class PluginHints:
     """The hints of the plugins of these profiles.
+
+    A hint costs every event as much as the pod that waits is large. One whose tenant made it larger than any real pod
+    is tried again after every event that the plugin has registered, as if its hint had failed.
 
     `cluster` gives a snapshot whose objects besides nodes and pods are up to date.
     """
@@ -94,6 +127,7 @@ class PluginHints:
     def __init__(self, frameworks: Mapping[str, Framework], cluster: Callable[[], Snapshot]) -> None:
         self._frameworks = frameworks
         self._cluster = cluster
+        self._sizes = PodSizes()
         self._of_interest: dict[ClusterEvent, bool] = {}
         self._taints_wake = any(each.handle.release.taint_changes_wake for each in frameworks.values())
         self._plugins = frozenset(
@@ -127,7 +161,7 @@ class PluginHints:
             return False
         if event.resource == "PendingPod" and old is not None and (new is None or new.metadata.uid != pod.metadata.uid):
             return False
-        if hint is None:
+        if hint is None or any(map(self._sizes.is_too_large, (pod, old, new))):
             return True
         before = None if event.action is Action.ADD else old
         after = None if event.action is Action.DELETE else new
