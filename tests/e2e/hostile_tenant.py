@@ -23,7 +23,7 @@ from tests.e2e.control_plane import ADMIN_TOKEN, ControlPlane
 from tests.e2e.watchers import WatcherProcess, plain_pod
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from tests.e2e.api import Json
 
@@ -62,9 +62,9 @@ class Course:
         )
 
 
-def compared(pods: int, seconds: float) -> tuple[Course, Course]:
-    """Run without the tenant, then with it."""
-    return run(pods, seconds, is_hostile=False), run(pods, seconds, is_hostile=True)
+def compared(pods: int, seconds: float, kinds: Sequence[str] = ()) -> tuple[Course, Course]:
+    """Run without the tenant, then with it; it makes pods of these kinds, by default of all."""
+    return run(pods, seconds, ()), run(pods, seconds, tuple(kinds) or tuple(KINDS))
 
 
 def ratios(alone: Course, beside: Course) -> str:
@@ -74,8 +74,8 @@ def ratios(alone: Course, beside: Course) -> str:
     return f"beside the tenant: {median:.1f} times the median, {most:.1f} times the 95th percentile"
 
 
-def run(pods: int, seconds: float, *, is_hostile: bool) -> Course:
-    """Run one course over a control plane of its own."""
+def run(pods: int, seconds: float, kinds: Sequence[str]) -> Course:
+    """Run one course over a control plane of its own, beside a tenant if there are kinds of pods that it makes."""
     course = Course()
     with ControlPlane() as plane, Api(plane.port, ADMIN_TOKEN) as api:
         _fill(api)
@@ -83,14 +83,14 @@ def run(pods: int, seconds: float, *, is_hostile: bool) -> Course:
         with WatcherProcess(plane.kubeconfig, *flags) as watcher:
             watcher.until_ready()
             ended = threading.Event()
-            tenant = threading.Thread(target=_be_hostile, args=(plane, ended, course))
-            if is_hostile:
+            tenant = threading.Thread(target=_be_hostile, args=(plane, ended, course, kinds))
+            if kinds:
                 tenant.start()
             try:
                 _serve_team(api, watcher, course, pods, seconds)
             finally:
                 ended.set()
-                if is_hostile:
+                if kinds:
                     tenant.join()
             assert watcher.process.poll() is None, watcher.said[-3000:]
             assert watcher.stop() == 0
@@ -146,15 +146,14 @@ def _resident(watcher: WatcherProcess) -> int:
     return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS"))
 
 
-def _be_hostile(plane: ControlPlane, ended: threading.Event, course: Course) -> None:
+def _be_hostile(plane: ControlPlane, ended: threading.Event, course: Course, kinds: Sequence[str]) -> None:
     """Create one pod after the other, of each kind in turn, and each time change a gated one and a node's label."""
     with Api(plane.port, ADMIN_TOKEN) as api:
         for number in range(GATES):
             _create(api, _costly(f"gated-{number}", schedulingGates=[{"name": "example.com/never"}], **_terms()))
         while not ended.wait(EVERY_SECONDS):
-            kind = KINDS[course.hostile % len(KINDS)]
-            name = f"h{course.hostile}"
-            _create(api, kind(api, name))
+            kind = kinds[course.hostile % len(kinds)]
+            _create(api, KINDS[kind](api, f"h{course.hostile}"))
             course.hostile += 1
             with suppress(ApiError):
                 labels = {"metadata": {"labels": {"turn": str(course.hostile)}}}
@@ -212,4 +211,9 @@ def _with_claim(api: Api, name: str) -> Json:
     return _costly(name, resourceClaims=[{"name": "gpu", "resourceClaimName": name}])
 
 
-KINDS: Final[tuple[Callable[[Api, str], Json], ...]] = (_with_terms, _with_names, _with_claim, _with_ports)
+KINDS: Final[dict[str, Callable[[Api, str], Json]]] = {
+    "terms": _with_terms,
+    "names": _with_names,
+    "claims": _with_claim,
+    "ports": _with_ports,
+}

@@ -26,7 +26,7 @@ from tests.e2e.api import Api, ApiError
 from tests.e2e.binding_cluster import PODS, node
 from tests.e2e.control_plane import ADMIN_TOKEN
 from tests.e2e.faults import FaultyServer, hang_up, late, status
-from tests.e2e.hostile_tenant import compared, ratios
+from tests.e2e.hostile_tenant import KINDS, compared, ratios
 from tests.e2e.watchers import WatcherProcess, audited_plane, bindings, milli_cpu, plain_pod
 
 if TYPE_CHECKING:
@@ -330,9 +330,10 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--pods", type=int, default=10_000)
     parser.add_argument("--hostile", action="store_true", help="beside a hostile tenant (tests/e2e/hostile_tenant.py)")
+    parser.add_argument("--kinds", nargs="*", choices=[*KINDS], default=(), help="of the hostile tenant's pods")
     options = parser.parse_args()
     if options.hostile:
-        alone, beside = compared(options.pods, options.minutes * 60)
+        alone, beside = compared(options.pods, options.minutes * 60, options.kinds)
         print(f"alone: {alone.text()}\nbeside a hostile tenant: {beside.text()}\n{ratios(alone, beside)}")
         raise SystemExit(bool(alone.unbound or beside.unbound))
     report = soak(options.pods, options.minutes * 60)
