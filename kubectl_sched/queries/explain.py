@@ -226,17 +226,13 @@ class PodExplainer:
         is_alone = not isinstance(found.result, MemberResult)
         if not (self._suggesting and is_alone) or found.result.unknown or self._is_as_asked(found.result):
             return found
-        from kubectl_sched.diagnostics.awaited_changes import adding_a_node
-        from kubectl_sched.suggestions.search import suggest  # several pods at once are explained without
-
         if found.result.pod.is_static:
             return found  # its manifest is a file of its kubelet, and no scheduler would see a change
         if found.sets_fields:
             return replace(found, suggestions=self._held.suggestions(found, self._question.node))
-        autoscaler = adding_a_node(found.observed)
-        suggestions = suggest(found.result, self._question.node, autoscaler=autoscaler, needs=found.needs)
-        if found.stage is not None and found.stage.name == "NoScheduler":
-            suggestions = tuple(each for each in suggestions if not each.comes_by_itself)  # nobody would do it
+        from kubectl_sched.queries.ladder import ladder  # several pods at once are explained without
+
+        suggestions = ladder(found, self._question.node, self._schedulers, self._dump.at)
         return replace(found, suggestions=suggestions, warnings=(*found.warnings, *found.result.budget.warnings))
 
     def _cycle(self, pod: Pod, scheduler: Scheduler, unreadable: tuple[UnreadableKind, ...]) -> ScheduleResult:

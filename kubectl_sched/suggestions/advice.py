@@ -31,6 +31,8 @@ _ADVICE: Final[Mapping[Kind, Advice]] = {
     Kind.WAIT: Advice.WAIT,
     Kind.UNCORDON: Advice.ADD_CAPACITY,
     Kind.ADD_NODE: Advice.ADD_CAPACITY,
+    Kind.CHANGE_POOL: Advice.ADD_CAPACITY,
+    Kind.REPAIR: Advice.ADD_CAPACITY,
     Kind.TOLERATE_RESERVED: Advice.ADD_CAPACITY,
     Kind.UNTAINT: Advice.ADD_CAPACITY,
     Kind.MOVE: Advice.FREE_CAPACITY,

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.core import Node
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.shell_commands import ShellCommand
+    from kubectl_sched.simulation.relocation import Step
 
 
 class Kind(IntEnum):
@@ -31,6 +32,15 @@ class Kind(IntEnum):
     UNNAME = auto()
     """Leaving out the name of a node that is not there, so that the scheduler is asked."""
 
+    USE_SCHEDULER = auto()
+    """Another schedulerName, where nobody serves the pod's own."""
+
+    REPAIR = auto()
+    """A node made fit for pods again, so that a controller takes its taint off."""
+
+    PROVIDE = auto()
+    """Something that the pod names and that is not there: a scheduler, a claim."""
+
     UNCORDON = auto()
     REQUEST_LESS = auto()
     PREFER_NODE = auto()
@@ -38,6 +48,9 @@ class Kind(IntEnum):
 
     ADD_NODE = auto()
     """One more node like one that there is. No command makes a machine."""
+
+    CHANGE_POOL = auto()
+    """A NodePool or node group changed so that its autoscaler makes a node."""
 
     LABEL = auto()
     TOLERATE = auto()
@@ -107,6 +120,9 @@ _RUNGS: Mapping[Kind, Rung] = {
     Kind.WAIT: Rung.WAIT,
     Kind.MOVE: Rung.MOVE,
     Kind.ADD_NODE: Rung.PAY,
+    Kind.CHANGE_POOL: Rung.PAY,
+    Kind.REPAIR: Rung.ASK,
+    Kind.PROVIDE: Rung.ASK,
     Kind.UNCORDON: Rung.ASK,
     Kind.LABEL: Rung.ASK,
     Kind.UNTAINT: Rung.ASK,
@@ -121,9 +137,10 @@ _RUNGS: Mapping[Kind, Rung] = {
 class Change(Record, frozen=True, kw_only=True):
     """One thing to change, in words that follow `it would fit on w1`.
 
-    At most one of `pod`, `node`, `adds`, `frees`, `evicts` and `weight` is set: what the pod becomes, what the node of
-    that name becomes, copies of it that are added with their DaemonSets' pods, how much is freed on it, the pods that
-    go, or a score plugin and its weight. Commands are derived from what is replayed.
+    At most one of `pod`, `node`, `adds`, `frees`, `evicts`, `moves` and `weight` is set: what the pod becomes, what the
+    node of that name becomes, copies of it that are added with their DaemonSets' pods, how much is freed on it, the
+    pods that go, the steps of a plan after which they land again, or a score plugin and its weight. Commands are
+    derived from what is replayed.
     """
 
     kind: Kind
@@ -136,6 +153,7 @@ class Change(Record, frozen=True, kw_only=True):
     """Resources and amounts, in the scheduler's whole units; by whose going, is left open."""
 
     evicts: tuple[Pod, ...] = ()
+    moves: tuple[Step, ...] = ()
     weight: tuple[str, int] | None = None
     caution: str | None = None
     """The loss, if the change weakens something."""
@@ -207,6 +225,9 @@ class Promise(Enum):
 
     PREEMPTS = "Preempts"
     """The pod would be nominated to it, and the victims evicted."""
+
+    STATED = "Stated"
+    """Nothing was replayed: the sentence names the fact that it rests on, or the autoscaler was."""
 
 
 _RUNG_ORDER = list(Rung)
@@ -283,6 +304,8 @@ class Suggestion(Record, frozen=True, kw_only=True):
         caution = f" ({told})" if told else ""
         though = f", though {_few(self.nodes)} would still win" if self.asked and self.promise is Promise.FITS else ""
         alone = ""
+        if self.promise is Promise.STATED:
+            return f"{'Nothing to do: ' if self.comes_by_itself else ''}{how}{caution}."
         if self.promise is Promise.PREEMPTS and not self.comes_by_itself:
             who = _few(self.victims)
             return f"{how[:1].upper()}{how[1:]} it would preempt {who} on {self.node}{caution}."

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from msgspec.structs import replace
 
 from kubectl_sched.api.apimachinery.strategic_merge import difference, merge
+from kubectl_sched.api.apimachinery.validation import subdomain_errors
 from kubectl_sched.api.component_helpers.taints import UNSCHEDULABLE_TAINT
 from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.record import plain
 from kubectl_sched.shell_commands import (
     ShellCommand,
+    cordon_node,
     describe_node,
     evict_pod,
     label_node,
@@ -21,6 +23,7 @@ from kubectl_sched.shell_commands import (
     replace_pod,
     uncordon_node,
 )
+from kubectl_sched.simulation.relocation import CORDON
 from kubectl_sched.suggestions.change import Kind, Manual, Patch, Scope
 from kubectl_sched.suggestions.harm import whom_to_ask
 from kubectl_sched.suggestions.trial import pod_patch
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.core import Node
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.framework.runtime import Framework
+    from kubectl_sched.simulation.relocation import Step as PlanStep
     from kubectl_sched.suggestions.change import Change
     from kubectl_sched.suggestions.trial import Trial
 
@@ -88,8 +92,10 @@ def _steps(before: Trial, after: Trial, changes: Sequence[Change]) -> Iterator[S
     for was, becomes in _changed_nodes(before, after, changes):
         yield from _of_node(was, becomes)
     yield from _evict(before, [victim for change in changes for victim in change.evicts])
+    yield from (step for change in changes for step in _of_plan(before, change.moves))
     # No replay can tell which of the node's pods may ask for less.
-    yield from (describe_node(change.node_name) for change in changes if change.frees and change.node_name is not None)
+    looked_at = [change for change in changes if change.frees or change.kind is Kind.REPAIR]
+    yield from (describe_node(change.node_name) for change in looked_at if change.node_name is not None)
     yield from _of_pod(before, _pod_patch(stored, before, after))
     yield from (_weighing(after.framework, *change.weight) for change in changes if change.weight is not None)
 
@@ -115,7 +121,7 @@ def scope_of(before: Trial, after: Trial, changes: Sequence[Change]) -> Scope:
     before, changes = _once_waited(before, changes)
     if any(change.weight is not None or change.adds for change in changes):
         return Scope.CLUSTER
-    if any(change.node_name is not None or change.evicts for change in changes):
+    if any(change.node_name is not None or change.evicts or change.moves for change in changes):
         return Scope.NODE
     spec = pod_patch(before.pod, after.pod).get("spec", {})
     spec = {key: value for key, value in spec.items() if key != "schedulingGates"}
@@ -130,7 +136,7 @@ def recreates_pods(before: Trial, after: Trial, changes: Sequence[Change]) -> bo
     spec = {**pod_patch(before.pod, after.pod).get("spec", {})}
     spec.pop("schedulingGates", None)
     in_place = before.bound_to is None and _only_adds_tolerations(before.pod, spec)
-    return any(change.evicts for change in changes) or bool(spec and not in_place)
+    return any(change.evicts or change.moves for change in changes) or bool(spec and not in_place)
 
 
 def _once_waited(before: Trial, changes: Sequence[Change]) -> tuple[Trial, Sequence[Change]]:
@@ -152,7 +158,7 @@ def _pod_patch(stored: Trial, before: Trial, after: Trial) -> dict[str, Any]:
 
 def _changed_nodes(before: Trial, after: Trial, changes: Sequence[Change]) -> list[tuple[Node, Node]]:
     """Each as it is and as it becomes, but for its status: room on a node comes of its pods."""
-    changed = (change for change in changes if change.node is not None)
+    changed = (change for change in changes if change.node is not None and change.kind is not Kind.REPAIR)
     names = dict.fromkeys(change.node_name for change in changed if change.node_name is not None)
     rows = [before.nodes.row_of[name] for name in names]
     pairs = [(before.nodes.node_objects[row], after.nodes.node_objects[row]) for row in rows]
@@ -179,6 +185,23 @@ def _evict(before: Trial, pods: Sequence[Pod]) -> Iterator[Step]:
         yield from (_Asked(instruction=each) for each in asks)
     else:
         yield from (evict_pod(pod.namespace, pod.name) for pod in pods)
+
+
+def _of_plan(before: Trial, plan: Sequence[PlanStep]) -> Iterator[Step]:
+    """Carry out a plan, unless others have to agree: who, and the query that prints it for them."""
+    asks = whom_to_ask(before.pod.namespace, [each.pod for each in plan if each.pod is not None], before.nodes.objects)
+    if asks:
+        query = f"kubectl sched whatif --make-room pod/{before.pod.name} -n {before.pod.namespace}"
+        is_plain_name = not (subdomain_errors(before.pod.name) or subdomain_errors(before.pod.namespace))
+        yield from (_Asked(instruction=each) for each in asks)
+        if is_plain_name:
+            yield _Asked(instruction=f"`{query}` prints the whole plan")
+        return
+    for each in plan:
+        if each.pod is not None:
+            yield evict_pod(each.pod.namespace, each.pod.name)
+        else:
+            yield cordon_node(each.node) if each.action == CORDON else uncordon_node(each.node)
 
 
 def _of_pod(before: Trial, change: dict[str, Any]) -> Iterator[Step]:

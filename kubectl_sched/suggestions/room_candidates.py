@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.array_types import Integers, Mask
+    from kubectl_sched.snapshot.array_types import Integers, Mask, Rows
 
 _FIT = "NodeResourcesFit"
 
@@ -80,11 +80,18 @@ class Closest(CachingRecord, frozen=True, kw_only=True):
 class MovablePods:
     """The pods of a version of the cluster that may move, and how much the largest of them free on each node."""
 
-    def __init__(self, nodes: Snapshot, refusal: Callable[[Pod], str | None], most: int) -> None:
+    def __init__(
+        self, nodes: Snapshot, refusal: Callable[[Pod], str | None], most: int, rows: Rows | None = None
+    ) -> None:
+        """Ask about the pods on these rows alone; None for all."""
         self._nodes = nodes
         self._refusal = refusal
         self._most = most
-        self._reasons = list(map(refusal, nodes.existing_pods.pods))
+        pods, of_pods = nodes.existing_pods.pods, nodes.existing_pods.rows
+        asked = [True] * len(pods) if rows is None else np.isin(of_pods, rows).tolist()
+        self._reasons = [
+            refusal(pod) if is_asked else "beyond the search" for pod, is_asked in zip(pods, asked, strict=True)
+        ]
         self._movable = np.array([reason is None for reason in self._reasons], dtype=np.bool_)
         self._freed: dict[str, Integers] = {}
         self._on: dict[int, list[tuple[Pod, Mapping[str, int]]]] = {}

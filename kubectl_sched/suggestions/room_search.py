@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from kubectl_sched.simulation.evictable_pods import EvictionRules
     from kubectl_sched.simulation.relocation import Outcome, Relocation
     from kubectl_sched.snapshot import Snapshot
+    from kubectl_sched.snapshot.array_types import Rows
     from kubectl_sched.suggestions.room_candidates import Candidate
 
     Branch = tuple[tuple[Step, ...], Snapshot]
@@ -79,10 +80,13 @@ class RoomSearch:
         self._left = bounds.evictions
         self._places: dict[bytes | str, frozenset[int]] = {}
 
-    def find(self, result: ScheduleResult) -> Found:
-        """Return the shortest plan within the bounds; `result` is the cycle in which the pod fits nowhere."""
+    def find(self, result: ScheduleResult, rows: Rows | None = None) -> Found:
+        """Return the shortest plan within the bounds; `result` is the cycle in which the pod fits nowhere.
+
+        Pods on other nodes than those of the rows stay where they are; None for all nodes.
+        """
         self._nodes = result.nodes
-        self._movable = MovablePods(result.nodes, self._refusal, self._bounds.moves)
+        self._movable = MovablePods(result.nodes, self._refusal, self._bounds.moves, rows)
         near = closest(result, self._movable, self._bounds)
         found: Outcome | None = None
         complete = True

@@ -15,7 +15,18 @@ if TYPE_CHECKING:
 _ORDER: Final = list(Rung)
 _DEEP_CUT: Final = 1 / 3
 _RISKS: Final = (
-    (Kind.WAIT, Kind.CORRECT, Kind.UNNAME, Kind.HONOR_TAINTS, Kind.MOVE, Kind.ADD_NODE, Kind.UNCORDON),
+    (
+        Kind.WAIT,
+        Kind.CORRECT,
+        Kind.UNNAME,
+        Kind.HONOR_TAINTS,
+        Kind.USE_SCHEDULER,
+        Kind.MOVE,
+        Kind.ADD_NODE,
+        Kind.REPAIR,
+        Kind.PROVIDE,
+        Kind.UNCORDON,
+    ),
     (Kind.UNGATE, Kind.PREFER_NODE, Kind.REQUEST_LESS, Kind.LABEL),
     (Kind.MIN_DOMAINS, Kind.RAISE_SKEW, Kind.SPREAD_SOFTLY, Kind.MOVE_PORT),
     (Kind.TOLERATE, Kind.ALLOW_MORE, Kind.PRIORITIZE),

@@ -47,15 +47,20 @@ _ASKED = frozenset({Outcome.SCHEDULABLE, Outcome.UNSCHEDULABLE, Outcome.GATED})
 
 
 def suggest(
-    result: ScheduleResult, node_name: str | None = None, *, autoscaler: str | None = None, needs: Sequence[Need] = ()
+    result: ScheduleResult,
+    node_name: str | None = None,
+    *,
+    autoscaler: str | None = None,
+    needs: Sequence[Need] = (),
+    now: str | None = None,
 ) -> tuple[Suggestion, ...]:
     """The smallest changes after which the pod fits somewhere; or fits on the named node, or wins there if it fits.
 
     First comes what needs no change, as preemption, pods that are ending or the `autoscaler`, which has said that it
     adds a node, make room. Then one of each kind, those that touch least first, and more than one change at a time only
     where no single one does. Nothing is suggested for a pod that has ended or is being deleted, that no profile serves,
-    or whose cycle fails. `needs` are what the controller of its gate has to be given first. The result's budget bounds
-    the search, and says what was left out.
+    or whose cycle fails. `needs` are what the controller of its gate has to be given first; `now` is the time of the
+    state (RFC 3339), from which ages count. The result's budget bounds the search, and says what was left out.
     """
     row = None if node_name is None else result.nodes.row_of.get(node_name)
     if result.framework is None or result.outcome not in _ASKED or (row is None) != (node_name is None):
@@ -63,7 +68,7 @@ def suggest(
     if result.pod.has_ended:
         return ()  # a changed copy of it would run once more
     with result.budget.running():
-        found = () if result.budget.is_over() else _Search(result, row).found()
+        found = () if result.budget.is_over() else _Search(result, row, now).found()
     if autoscaler is not None:
         found = tuple(
             awaited(each, autoscaler) if any(change.adds for change in each.changes) else each for each in found
@@ -74,7 +79,8 @@ def suggest(
 class _Search:
     """The candidates for one question: what it would take on the row's node or, where that is None, on any."""
 
-    def __init__(self, result: ScheduleResult, row: int | None) -> None:
+    def __init__(self, result: ScheduleResult, row: int | None, now: str | None) -> None:
+        self._now = now
         self._budget = result.budget
         self._result = result
         self._row = row
@@ -97,8 +103,17 @@ class _Search:
         if not result.pre_filter.is_success:
             return self._past_pre_filter(())
         coming = waits(result, self._base, self._row, self._wanted) if result.current_node is None else ()
-        others = (*coming, *self._on_one_more_node(), *self._preempting())
+        others = (*coming, *self._once_taints_go(), *self._on_one_more_node(), *self._preempting())
         return _fewer_first(self._among_rows(result, ()), others)
+
+    def _once_taints_go(self) -> Iterator[Suggestion]:
+        """Say of nodes that only a controller's taint keeps from the pod who takes it off, and when."""
+        from kubectl_sched.suggestions.remedies.taints_that_go import taints_that_go  # most nodes have none
+
+        for way in taints_that_go(self._result, self._now):
+            suggestion = None if self._budget.is_over() else verified(self._base, way, self._row, self._wanted)
+            if suggestion is not None:
+                yield suggestion
 
     def _on_one_more_node(self) -> Iterator[Suggestion]:
         """Suggest one more node like the nearest whose pods keep this one out, or a larger one."""

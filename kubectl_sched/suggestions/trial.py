@@ -11,6 +11,7 @@ import numpy as np
 from kubectl_sched.api.apimachinery.strategic_merge import difference, merge
 from kubectl_sched.api.decoders import decoder
 from kubectl_sched.api.pod import Pod
+from kubectl_sched.controllers.claims_after_deletion import recreated
 from kubectl_sched.framework.amounts import amount_text
 from kubectl_sched.framework.cycle_state import CycleState
 from kubectl_sched.record import Record, plain
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.core import Node
     from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.simulation.relocation import Step
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.suggestions.change import Change
 
@@ -54,7 +56,7 @@ class Trial(Record, frozen=True, kw_only=True):
                 nodes = _with_node(nodes, node, daemons)
             if change.frees and change.node_name is not None:
                 nodes = _with_more(nodes, nodes.row_of[change.node_name], change.frees)
-            nodes = _without(nodes, change.evicts)
+            nodes = _moved(_without(nodes, change.evicts), change.moves)
             if change.weight is not None:
                 framework = _weighing(framework, *change.weight)
         return Trial(pod=_patched(self.pod, pod), nodes=nodes, framework=framework, bound_to=self.bound_to)
@@ -116,6 +118,15 @@ def _without(nodes: Snapshot, victims: Iterable[Pod]) -> Snapshot:
         if existing.pods[index].key == victim.key
     ]
     return nodes.remove(*indices) if indices else nodes
+
+
+def _moved(nodes: Snapshot, steps: Iterable[Step]) -> Snapshot:
+    """With each evicted pod's successor where the plan says that it lands."""
+    moves = [(step.pod, step.lands) for step in steps if step.pod is not None and step.lands is not None]
+    nodes = _without(nodes, [pod for pod, _ in moves])
+    for pod, lands in moves:
+        nodes = nodes.assume(recreated(pod), nodes.row_of[lands])
+    return nodes
 
 
 def _without_post_filter(framework: Framework) -> Framework:

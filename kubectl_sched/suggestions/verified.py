@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_sched.framework.clauses import first_few
-from kubectl_sched.suggestions.change import Change, Kind, Manual, Promise, Suggestion
+from kubectl_sched.suggestions.change import Change, Kind, Manual, Promise, Scope, Suggestion
 from kubectl_sched.suggestions.commands import patches, recreates_pods, scope_of, steps
 from kubectl_sched.suggestions.harm import aftermath, losses, whom_to_ask
 from kubectl_sched.suggestions.workload import is_of_the_same_workload
@@ -67,6 +67,22 @@ def _lost_in_words(evicted: Sequence[Pod]) -> Iterator[str]:
     for loss in losses(evicted):
         by_loss.setdefault(loss.why, []).append(loss.pod)
     yield from (f"lost: {first_few(pods)} ({why})" for why, pods in by_loss.items())
+
+
+def stated(change: Change, manual: tuple[Manual, ...] = ()) -> Suggestion:
+    """Return a suggestion that nothing was replayed for: its sentence names the fact that it rests on."""
+    return Suggestion(
+        changes=(change,),
+        commands=(),
+        manual=manual,
+        patches=(),
+        promise=Promise.STATED,
+        node="",
+        nodes=(),
+        feasible_count=0,
+        scope=Scope.CLUSTER,
+        recreates_pods=False,
+    )
 
 
 def _is_refused(base: Trial, trial: Trial) -> bool:

@@ -151,7 +151,6 @@ def replay(result: ScheduleResult, suggestion: Suggestion) -> ScheduleResult:
 @pytest.mark.parametrize(
     ("objects", "spec"),
     [
-        ([node("w1", taints=[{"key": "node.kubernetes.io/unreachable", "effect": "NoExecute"}])], {}),
         ([node("w1")], requests(gpu="1")),
         (
             [node("w1", labels={"kubernetes.io/arch": "amd64"})],

@@ -172,6 +172,13 @@ CASES: dict[Kind, Case] = {
         "It would fit on w1 with minDomains: 1 instead of 2 for zone (the pod is made again; its pods may then run in "
         "1 zone only).",
     ),
+    Kind.REPAIR: Case(
+        [host("w1", taints=[{"key": "node.kubernetes.io/unreachable", "effect": "NoExecute"}])],
+        {},
+        "It would fit on w1 once taint node.kubernetes.io/unreachable is gone from w1: set by the node lifecycle "
+        "controller, as the node's kubelet has stopped reporting; it goes once the kubelet reports again: look at the "
+        "machine and its kubelet.",
+    ),
     Kind.RAISE_SKEW: Case(
         [host("w1", labels={"zone": "a"}), host("w2", labels={"zone": "b"}, allocatable={"pods": "0"}), blue("w1")],
         spread("zone"),
@@ -338,7 +345,7 @@ def promised(result: ScheduleResult, on: str | None) -> Promise | None:
     return Promise.WINS if result.best == (name,) else Promise.TIES
 
 
-GIVES_NOTHING_UP = frozenset({Kind.WAIT, Kind.CORRECT, Kind.UNNAME, Kind.HONOR_TAINTS})
+GIVES_NOTHING_UP = frozenset({Kind.WAIT, Kind.CORRECT, Kind.UNNAME, Kind.HONOR_TAINTS, Kind.REPAIR})
 """The kinds that need no caution: what is mended was never meant. What is waited for may still have one."""
 
 
@@ -616,8 +623,6 @@ def test_gates_are_taken_off_before_all_else() -> None:
 @pytest.mark.parametrize(
     ("objects", "spec", "on"),
     [
-        ([host("w1", taints=[UNREADY])], {}, None),
-        ([host("w1", taints=[{"key": "karpenter.sh/disrupted", "effect": "NoSchedule"}])], {}, None),
         ([host("w1", labels={"kubernetes.io/arch": "arm64"})], {"nodeSelector": {"kubernetes.io/arch": "amd64"}}, None),
         ([host("w1")], {"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "none"}}]}, None),
         ([host("w1")], {}, "w1"),
