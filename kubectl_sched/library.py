@@ -87,7 +87,7 @@ class Cluster:
         Raises SchedError if there is no such pod, node, profile or version.
         """
         from kubectl_sched.queries.explain import Question
-        from kubectl_sched.render.explain_output import check_is_node
+        from kubectl_sched.render.answers.explain_output import check_is_node
         from kubectl_sched.sources.discovery.replay_setup import Replay
         from kubectl_sched.sources.pod_selection import Selection
 

@@ -52,11 +52,13 @@ class _Shown:
         from rich.console import Console
         from rich.text import Text
 
+        from kubectl_sched.render.answers.explain_output import explain_document
         from kubectl_sched.render.display import Display
         from kubectl_sched.render.writers.terminal import rendered
 
         console = Console(file=StringIO(), width=_WIDTH, force_terminal=True, markup=False, highlight=False)
-        lines = rendered(self._answer, Display(node=self._node), self.notes, console, None)
+        display = Display(node=self._node)
+        lines = rendered(explain_document(self._answer, display), display, console, None)
         text = Text()
         for line in lines:
             for piece in line:
@@ -66,10 +68,7 @@ class _Shown:
 
     def to_html(self) -> str:
         """Return the page of `-o html`: one file that needs no network."""
-        from kubectl_sched.render.display import Display
-        from kubectl_sched.render.writers.html import explanation_page
-
-        return explanation_page(self._answer, Display(output="html", node=self._node))
+        return self._page("html")
 
     def _repr_html_(self) -> str:
         """Show the page in a notebook, in a frame that keeps its styles and scripts apart."""
@@ -80,10 +79,15 @@ class _Shown:
 
     def to_markdown(self) -> str:
         """Return the answer as `-o markdown` prints it."""
-        from kubectl_sched.render.display import Display
-        from kubectl_sched.render.writers.markdown import explanation_markdown
+        return self._page("markdown")
 
-        return explanation_markdown(self._answer, Display(output="markdown", node=self._node))
+    def _page(self, output: str) -> str:
+        from kubectl_sched.render.answers.explain_output import explain_document
+        from kubectl_sched.render.display import Display
+        from kubectl_sched.render.show import as_page
+
+        display = Display(output=output, node=self._node)
+        return as_page(explain_document(self._answer, display), display)
 
 
 class Explanation(_Shown):
@@ -205,7 +209,7 @@ class Triage(Record, frozen=True, kw_only=True):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the `Triage` of `-o json`."""
-        from kubectl_sched.render.triage_data import triage_data
+        from kubectl_sched.render.answers.triage import triage_data
 
         return triage_data(self._answer)
 
@@ -237,7 +241,7 @@ class WhatIf(Record, frozen=True, kw_only=True):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the `WhatIf` of `-o json`."""
-        from kubectl_sched.render.what_if_output import what_if_data
+        from kubectl_sched.render.answers.whatif import what_if_data
 
         return what_if_data(self._answer.result, self._answer.kubernetes_version, self._answer.notes)
 
@@ -254,7 +258,7 @@ class Capacity(Record, frozen=True, kw_only=True):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the `Capacity` of `-o json`."""
-        from kubectl_sched.render.capacity_output import capacity_data
+        from kubectl_sched.render.answers.capacity import capacity_data
 
         return capacity_data(self._answer)
 

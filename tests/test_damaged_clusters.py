@@ -21,8 +21,9 @@ from kubectl_sched.api.pod import Pod
 from kubectl_sched.config import ConfigurationError, FeatureGateError
 from kubectl_sched.queries.explain import Answer
 from kubectl_sched.queries.explanation import explanation_of
+from kubectl_sched.render.answers.explain_output import exit_code, shown_explanations
 from kubectl_sched.render.display import Display
-from kubectl_sched.render.explain_output import show
+from kubectl_sched.render.show import show
 from kubectl_sched.sources import DumpError
 from kubectl_sched.sources.discovery.replay_setup import Replay, configuration_for, scheduler_for
 from kubectl_sched.sources.dump.completeness import completeness
@@ -119,7 +120,9 @@ def show_in_every_form(request: Json, folder: Path, version: str, chance: random
     with pytest.MonkeyPatch.context() as patch:
         stdout = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
         patch.setattr(sys, "stdout", stdout)
-        assert {show(answer, display) for display in displays} <= {0, 1}
+        for display in displays:
+            show(shown_explanations(answer, display), display)
+        assert {exit_code(answer.explanations, display) for display in displays} <= {0, 1}
         stdout.seek(0)
         return stdout.read()
 

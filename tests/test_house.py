@@ -68,8 +68,6 @@ SMALL_ON_PURPOSE = {
     "kubectl_sched.dynamic_resource_allocation.cel.validators": "its checker is long enough",
     "kubectl_sched.sources.live.impersonation": "its kubeconfig is long enough",
     "kubectl_sched.render.writers.placement_progress": "a command holds no rule of its own",
-    "kubectl_sched.render.writers.capacity_markdown": "a format has its folder",
-    "kubectl_sched.render.writers.make_room_markdown": "as above",
 }
 
 QUESTION = re.compile(r'"""(What|Which|How|Who|Whom|Whose|When|Where|Why|Whether) ')

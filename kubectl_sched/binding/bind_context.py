@@ -14,7 +14,7 @@ from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
 from kubectl_sched.queries.explain import Question, explain
 from kubectl_sched.record import Record
-from kubectl_sched.render.explain_output import check_is_node
+from kubectl_sched.render.answers.explain_output import check_is_node
 from kubectl_sched.render.sentences.headline import decision, unjudged
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.sources.discovery.replay_setup import Replay

@@ -30,13 +30,13 @@ def capacity(
     from kubectl_sched.cli.state_source import read_whole
     from kubectl_sched.queries.capacity import Question
     from kubectl_sched.queries.capacity import capacity as room_left
-    from kubectl_sched.render.capacity_output import show_capacity
+    from kubectl_sched.render.answers.capacity import shown_capacity
     from kubectl_sched.render.display import Display
+    from kubectl_sched.render.show import show
 
     dump = read_whole(source, connection)
     question = Question(
         shapes=tuple(shape or ()), namespace=selection.namespace, profile=scheduler.profile, replay=scheduler.replay
     )
-    show_capacity(
-        room_left(question, dump), Display(output=display.output.value, color=display.color.value, notes=display.notes)
-    )
+    shown = Display(output=display.output.value, color=display.color.value, notes=display.notes)
+    show(shown_capacity(room_left(question, dump)), shown)

@@ -38,15 +38,16 @@ def diff(
     source: options.StateSource,
     selection: options.PodSelection,
     scheduler: options.ConfiguredScheduler,
-    display: options.NotedOutput,
+    display: options.PageableOutput,
     connection: ConnectionOptions,
 ) -> None:
     """Compare where pods land under two configurations, two versions or two dumps."""
     from kubectl_sched.cli.state_source import read_replayable
     from kubectl_sched.queries.diff import Question
     from kubectl_sched.queries.diff import diff as difference
-    from kubectl_sched.render.answers.diff import show_diff
+    from kubectl_sched.render.answers.diff import shown_diff
     from kubectl_sched.render.display import Display
+    from kubectl_sched.render.show import show
     from kubectl_sched.render.writers.progress_bar import progress
     from kubectl_sched.sources.discovery.replay_setup import Replay
 
@@ -66,7 +67,8 @@ def diff(
     with progress(of_bytes=False) as report:
         answer = difference(question, dump, other, report)
     shown = Display(output=display.output.value, color=display.color.value, notes=display.notes)
-    sys.exit(show_diff(answer, shown))
+    show(shown_diff(answer), shown)
+    sys.exit(1 if answer.differences else 0)
 
 
 def _read(paths: Sequence[str]) -> Dump:

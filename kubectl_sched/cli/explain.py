@@ -212,7 +212,8 @@ def _answered(asked: _Asked, dump: Dump, selection: Selection) -> int:
 
         return show_decoded(dump, selection, asked.display.output, asked.display.color)
     from kubectl_sched.queries.explain import explain
-    from kubectl_sched.render.explain_output import check_is_node, show
+    from kubectl_sched.render.answers.explain_output import check_is_node, exit_code, shown_explanations
+    from kubectl_sched.render.show import show
 
     client = _extender_client(asked.source.from_) if asked.call_extenders else None
     answer, schedulers = explain(replace(asked.question, selection=selection), dump, client)
@@ -224,7 +225,8 @@ def _answered(asked: _Asked, dump: Dump, selection: Selection) -> int:
         from kubectl_sched.tui.explore import explore
 
         return explore(answer, schedulers.scheduler, asked.display, [each.value for each in options.PageOutput])
-    return show(answer, asked.display)
+    show(shown_explanations(answer, asked.display), asked.display)
+    return exit_code(answer.explanations, asked.display)
 
 
 def _with_node_pools(selection: Selection, *, drifted: bool) -> Selection:

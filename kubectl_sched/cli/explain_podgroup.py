@@ -63,12 +63,14 @@ def explain_groups(
     if interactive and any(result.members for result in answer.results):
         from kubectl_sched.cli.options import PageOutput
         from kubectl_sched.queries.podgroups import explain_members
-        from kubectl_sched.render.podgroup_output import podgroups_exit_code, sentences
+        from kubectl_sched.render.answers.podgroups import podgroups_exit_code, sentences
         from kubectl_sched.tui.explore import explore
 
         members, schedulers = explain_members(answer, question, dump, tuple(sentences(answer)))
         code = explore(members, schedulers.scheduler, display, [each.value for each in PageOutput])
         return code if code > 1 else podgroups_exit_code(answer)
-    from kubectl_sched.render.podgroup_output import show_podgroups
+    from kubectl_sched.render.answers.podgroups import podgroups_exit_code, shown_podgroups
+    from kubectl_sched.render.show import show
 
-    return show_podgroups(answer, display)
+    show(shown_podgroups(answer), display)
+    return podgroups_exit_code(answer)

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import sys
-from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kubectl_sched.cli import options  # noqa: TC001 - typer reads it
+from kubectl_sched.cli import options
 from kubectl_sched.errors import SchedError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from kubectl_sched.render.display import Display
 
 _LONGEST = 16_384
 """An event holds 1,024 bytes; what was copied around the message may be some more."""
 
 
 def message(
-    display: options.ColoredOutput,
+    display: options.PageableOutput,
     text: Annotated[
         list[str] | None, typer.Argument(metavar="TEXT", help="What kube-scheduler said, or - for stdin.")
     ] = None,
@@ -36,34 +37,31 @@ def message(
     explain_message(text or (), display)
 
 
-def _explain_reason(name: str, display: options.ColoredOutput) -> None:
+def _explain_reason(name: str, display: options.PageableOutput) -> None:
     """Print the entry of one reason."""
     from kubectl_sched.diagnostics.messages.reasons import named
-    from kubectl_sched.render.answers.message import reason_data, reason_lines
-    from kubectl_sched.render.writers.data import write_data
-    from kubectl_sched.render.writers.terminal import print_parts
+    from kubectl_sched.render.answers.message import shown_reason
+    from kubectl_sched.render.show import show
 
-    output = _output_of(display)
-    if output == "table":
-        print_parts(partial(reason_lines, named(name)), display.color.value)
-    else:
-        write_data(reason_data(named(name)), output)
+    shown = _display_of(display)
+    show(shown_reason(named(name)), shown)
 
 
-def _output_of(display: options.ColoredOutput | options.PageableOutput) -> str:
-    output = display.output.value
-    if output not in {"table", "json", "yaml"}:
-        raise SchedError(f"there is no -o {output} of a message: it is table, json or yaml")
-    return output
+def _display_of(display: options.PageableOutput) -> Display:
+    from kubectl_sched.render.display import Display
+
+    if display.output is options.PageOutput.name:
+        raise SchedError("there is no -o name of a message: it is table, wide, json, yaml, html or markdown")
+    return Display(output=display.output.value, color=display.color.value)
 
 
-def explain_message(words: Sequence[str], display: options.ColoredOutput | options.PageableOutput) -> None:
+def explain_message(words: Sequence[str], display: options.PageableOutput) -> None:
     """Print what each clause of the text means; `-` reads it from standard input."""
     from kubectl_sched.diagnostics.messages.decoder import parse
-    from kubectl_sched.render.answers.message import message_data, message_lines
-    from kubectl_sched.render.writers.data import write_data
+    from kubectl_sched.render.answers.message import shown_message
+    from kubectl_sched.render.show import show
 
-    output = _output_of(display)
+    shown = _display_of(display)
     text = _standard_input() if list(words) == ["-"] else " ".join(words)
     if len(text) > _LONGEST:
         raise SchedError(
@@ -75,12 +73,7 @@ def explain_message(words: Sequence[str], display: options.ColoredOutput | optio
             "that is no text of kube-scheduler; paste one as `kubectl describe pod` shows it, such as '0/3 nodes are "
             "available: 3 Insufficient cpu.'"
         )
-    if output in {"json", "yaml"}:
-        write_data(message_data(understood), output)
-        return
-    from kubectl_sched.render.writers.terminal import print_parts
-
-    print_parts(partial(message_lines, understood), display.color.value)
+    show(shown_message(understood), shown)
 
 
 def _standard_input() -> str:

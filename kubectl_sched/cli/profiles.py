@@ -9,14 +9,16 @@ from kubectl_sched.cli.options.connection import ConnectionOptions  # noqa: TC00
 def profiles(
     selection: options.OneNamespace,  # noqa: ARG001 - every command takes it, and no cluster is asked
     scheduler: options.ConfiguredScheduler,
-    display: options.ColoredOutput,
+    display: options.PageableOutput,
     connection: ConnectionOptions,  # noqa: ARG001 - as above
 ) -> None:
     """Show each profile of a configuration resolved, and what differs from the default."""
     from kubectl_sched.config import NEWEST, load_configuration, parse_feature_gates
     from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
     from kubectl_sched.output import write_error
-    from kubectl_sched.render.answers.profiles import show_profiles
+    from kubectl_sched.render.answers.profiles import shown_profiles
+    from kubectl_sched.render.display import Display
+    from kubectl_sched.render.show import show
     from kubectl_sched.sources.discovery.replay_setup import configuration_for
     from kubectl_sched.sources.dump.dump import Dump
 
@@ -28,4 +30,5 @@ def profiles(
         write_error(f"note: {told}\n")
     overrides = parse_feature_gates(replay.feature_gates) if replay.feature_gates else None
     defaults = load_configuration(None, configuration.version, overrides)
-    show_profiles(configuration, defaults.profiles[DEFAULT_SCHEDULER_NAME], display.output.value, display.color.value)
+    shown = Display(output=display.output.value, color=display.color.value)
+    show(shown_profiles(configuration, defaults.profiles[DEFAULT_SCHEDULER_NAME]), shown)

@@ -9,17 +9,19 @@ from kubectl_sched.cli.options.connection import ConnectionOptions  # noqa: TC00
 def schedulers(
     source: options.StateSource,
     scheduler: options.SchedulerVersion,
-    display: options.ColoredOutput,
+    display: options.PageableOutput,
     connection: ConnectionOptions,
 ) -> None:
     """List the schedulers and their profiles, and the schedulerNames that nobody serves."""
     from kubectl_sched.cli.state_source import read_source
     from kubectl_sched.queries.schedulers import scheduler_report
-    from kubectl_sched.render.answers.schedulers import show_schedulers
+    from kubectl_sched.render.answers.schedulers import shown_schedulers
+    from kubectl_sched.render.display import Display
+    from kubectl_sched.render.show import show
     from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
     from kubectl_sched.sources.discovery.replay_setup import Replay
     from kubectl_sched.sources.pod_selection import Selection
 
     dump, _ = read_source(source, connection, Selection(namespace=None, replays=False))
     report = scheduler_report(ClusterSchedulers(dump, Replay(kube_version=scheduler.kube_version)))
-    show_schedulers(report, display.output.value, display.color.value)
+    show(shown_schedulers(report), Display(output=display.output.value, color=display.color.value))

@@ -76,8 +76,9 @@ def whatif(
     from kubectl_sched.cli.new_nodes_flags import new_nodes_flags
     from kubectl_sched.cli.state_source import default_namespace
     from kubectl_sched.queries.whatif import Question
+    from kubectl_sched.render.answers.whatif import shown_what_if, what_if_exit_code
     from kubectl_sched.render.display import Display
-    from kubectl_sched.render.what_if_output import show_what_if
+    from kubectl_sched.render.show import show
     from kubectl_sched.simulation.queue_simulation import Choices
     from kubectl_sched.simulation.workloads_to_place import Sizing
 
@@ -107,7 +108,9 @@ def whatif(
         replay=scheduler.replay,
     )
     answer = _answer(question, source, connection, _server(connection) if dry_run is DryRunOption.server else None)
-    sys.exit(show_what_if(answer, Display(output=display.output.value, color=display.color.value, notes=display.notes)))
+    shown = Display(output=display.output.value, color=display.color.value, notes=display.notes)
+    show(shown_what_if(answer), shown)
+    sys.exit(what_if_exit_code(answer.result))
 
 
 def _answer(
@@ -156,8 +159,9 @@ def _make_room(
 ) -> NoReturn:
     from kubectl_sched.cli.state_source import default_namespace, read_whole
     from kubectl_sched.queries.make_room import Question, make_room
+    from kubectl_sched.render.answers.make_room import shown_plan
     from kubectl_sched.render.display import Display
-    from kubectl_sched.render.make_room_output import show_plan
+    from kubectl_sched.render.show import show
 
     dump = read_whole(source, connection)
     question = Question(
@@ -168,7 +172,9 @@ def _make_room(
         replay=scheduler.replay,
     )
     shown = Display(output=display.output.value, color=display.color.value, notes=display.notes)
-    sys.exit(show_plan(make_room(question, dump), shown))
+    answer = make_room(question, dump)
+    show(shown_plan(answer), shown)
+    sys.exit(0 if answer.found else 1)
 
 
 def _server(connection: ConnectionOptions) -> DryRun:

@@ -1,4 +1,4 @@
-"""Nodes that swallow pods: the scheduler binds them there, and the kubelet refuses one after the other."""
+"""Nodes whose kubelet refuses pods: the scheduler binds them there, and the kubelet refuses one after the other."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ class Triage(Record, frozen=True, kw_only=True):
     """The moment that the state is of (RFC 3339), from which ages are counted; None if nothing tells it."""
 
     refusals: tuple[Refusals, ...] = ()
-    """The nodes that swallow pods."""
+    """The nodes whose kubelets refuse pods."""
 
     notes: tuple[str, ...] = ()
     """Sentences about the state and the configuration that the answer rests on."""
@@ -119,7 +119,7 @@ class Triaging:
 
     @property
     def refusals(self) -> tuple[Refusals, ...]:
-        """The nodes that swallow pods."""
+        """The nodes whose kubelets refuse pods."""
         return self._explainer.refusals
 
     def judge(self) -> Iterator[int]:

@@ -17,8 +17,20 @@ class Display(Record, frozen=True, kw_only=True):
     node: str | None = None
     evidence: bool = False
     notes: bool = False
+    parts_of_page: int = 1
+    """The number of pods that share the room of a page."""
 
     @property
     def is_wide(self) -> bool:
         """Report whether everything is to be shown."""
         return self.all_nodes or self.output == "wide"
+
+    @property
+    def is_page(self) -> bool:
+        """Report whether it is a page that a browser draws, which folds what is long."""
+        return self.output == "html"
+
+    @property
+    def in_full(self) -> bool:
+        """Report whether there is room for all: with -o wide, and on a page."""
+        return self.is_wide or self.is_page

@@ -28,6 +28,9 @@ class Column(Record, Generic[Row], frozen=True, kw_only=True):
     cell: Callable[[Row], str]
     kind: Kind = "text"
     tone: Callable[[Row], Tone] | None = None
+    share: Callable[[Row], Sequence[float]] | None = None
+    """The parts of a whole that a bar in front of the cell shows, each from 0 to 1; empty for no bar."""
+
     about: str = ""
     """The name that stands in the heading for `{}`."""
 
@@ -41,6 +44,8 @@ class Table(CachingRecord, Generic[Row], frozen=True, kw_only=True):
     columns: tuple[Column[Row], ...]
     rows: Sequence[Row]
     below: str = ""
+    about_bars: str = ""
+    """The line below it where the shares of its columns are drawn as bars of characters."""
 
     @property
     def headings(self) -> tuple[str, ...]:

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 from kubectl_sched.errors import SchedError
 from kubectl_sched.queries.explain import Answer
 from kubectl_sched.record import Record
+from kubectl_sched.render.answers.explain_output import explain_document
 from kubectl_sched.render.answers.explanation_data import explanation_data
-from kubectl_sched.render.display import Display
+from kubectl_sched.render.display import PAGES, Display
 from kubectl_sched.render.safe_text import count, safe
 from kubectl_sched.render.sentences.headline import headline
+from kubectl_sched.render.show import as_page
 from kubectl_sched.render.writers.data import as_json, as_yaml
 from kubectl_sched.tui.edits import texts
 from kubectl_sched.tui.lines.line import plain
@@ -151,21 +153,14 @@ def _whole(shown: Shown, output: str) -> str:
     answer = Answer(explanations=(shown.view.explanation,), notes=tuple(_notes(shown)))
     display, edits = Display(output=output, color="never"), "; ".join(texts(shown.view.edits))
     supposed = f"What if: {edits}" if edits else ""
-    if output == "html":
-        from kubectl_sched.render.writers.html import explanation_page
-
-        return explanation_page(answer, display, supposed)
-    if output == "markdown":
-        from kubectl_sched.render.writers.markdown import explanation_markdown
-        from kubectl_sched.render.writers.markdown_text import text
-
-        page = explanation_markdown(answer, display)
-        return f"{text(supposed)}\n\n{page}" if supposed else page
+    document = explain_document(answer, display)
+    if output in PAGES:
+        return as_page(document, display, supposed)
     from rich.console import Console
 
     from kubectl_sched.render.writers.terminal import rendered
 
     console = Console(file=io.StringIO(), width=_WIDTH, color_system=None, markup=False, emoji=False, highlight=False)
-    lines = rendered(answer, display, answer.notes, console, None)
+    lines = rendered(document, display, console, None)
     whole = "".join("".join(segment.text for segment in line) + "\n" for line in lines)
     return f"{safe(supposed)}\n{whole}" if supposed else whole

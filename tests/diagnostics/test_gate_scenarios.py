@@ -17,10 +17,10 @@ from kubectl_sched.render.answers.gate_data import gates_data
 from kubectl_sched.render.display import Display
 from kubectl_sched.render.sentences.gate_sentences import first_reason, gate_lines, statement_words
 from kubectl_sched.render.sentences.headline import headline
-from kubectl_sched.render.writers.markdown import explanation_markdown
 from kubectl_sched.sources.discovery.replay_setup import Replay
 from kubectl_sched.sources.dump.reader import read
 from kubectl_sched.sources.pod_selection import Selection
+from tests.render.worlds import page_of
 
 GATES = Path(__file__).parents[2] / "fixtures" / "gates"
 EXPECTED: dict[str, dict[str, Any]] = yaml.safe_load((GATES / "expected.yaml").read_text("utf-8"))
@@ -54,7 +54,7 @@ def test_a_scenario_tells_who_holds_it_why_and_where_it_would_land(name: str) ->
     assert data["queue"]["clusterQueue"] == "team-a-cq"
 
     text = "\n".join((headline(found), *gate_lines(found.gates)))
-    markdown = explanation_markdown(answer, Display())
+    markdown = page_of(answer, Display(output="markdown"))
     for statement in gate.says:
         assert statement_words(statement) in text
     assert expected["first"] in text

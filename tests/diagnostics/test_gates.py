@@ -15,19 +15,16 @@ from kubectl_sched.diagnostics.awaited_changes import waiting_for
 from kubectl_sched.diagnostics.messages.scheduler_reasons import own_reasons
 from kubectl_sched.queries.explain import Answer, Question, explain
 from kubectl_sched.queries.triage import triage
-from kubectl_sched.render.answers.explain import answer_parts
 from kubectl_sched.render.answers.explanation_data import explanation_data
-from kubectl_sched.render.answers.pods import pods_parts
 from kubectl_sched.render.display import Display
 from kubectl_sched.render.sentences.gate_sentences import gate_lines
 from kubectl_sched.render.sentences.group_sentences import what_helps
 from kubectl_sched.render.sentences.headline import headline
-from kubectl_sched.render.writers.html import explanation_page
-from kubectl_sched.render.writers.markdown import explanation_markdown
 from kubectl_sched.sources.discovery.replay_setup import Replay
 from kubectl_sched.sources.export.anonymizer import anonymized
 from kubectl_sched.sources.export.snapshot_file import encoded
 from kubectl_sched.sources.pod_selection import Selection
+from tests.render.worlds import page_of, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -492,9 +489,8 @@ def test_a_list_with_a_suspended_job_tells_what_the_one_pods_answer_tells(read_t
     question = Question(selection=Selection(targets=("job/fit",), namespace="ml"))
     answer, _ = explain(question, dump)
     wanted = "Quota of cq: flavor spot, cpu: nominal 10"
-    display = Display()
-    assert wanted in explanation_markdown(answer, display)
-    assert any(wanted in str(line) for part in pods_parts(answer, (), 200, display) for line in part.full)
+    assert wanted in page_of(answer, Display(output="markdown"))
+    assert wanted in text_of(answer, Display(), 200)
 
 
 OTHERS = {
@@ -674,10 +670,10 @@ def test_quoted_texts_are_escaped_and_bounded(read_text: Read) -> None:
     )
     found = asked(read_text, HELD, held, *queues(local={"stopPolicy": long}))
     assert len(json.dumps(gates_of(found))) < 200_000
-    answer, display = Answer(explanations=(found,)), Display()
+    answer = Answer(explanations=(found,))
     said = "\n".join((headline(found), *gate_lines(found.gates)))
-    screen = "\n".join(str(line) for part in answer_parts(found, (), 120, display) for line in part.full)
-    page, markdown = explanation_page(answer, display), explanation_markdown(answer, display)
+    screen = text_of(answer, Display(), 120)
+    page, markdown = (page_of(answer, Display(output=output)) for output in ("html", "markdown"))
     for output in (said, screen, page, markdown):
         assert "\x1b" not in output
         assert "\x07" not in output

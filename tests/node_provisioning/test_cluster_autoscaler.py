@@ -13,18 +13,16 @@ from kubectl_sched.node_provisioning.cluster_autoscaler.status_config_map import
 from kubectl_sched.queries.explain import Answer, Question, explain
 from kubectl_sched.queries.provisioning.cluster_autoscaler_replay import NodeGroupFlags
 from kubectl_sched.queries.provisioning.new_nodes import NewNodesFlags
-from kubectl_sched.render.answers.explain import answer_parts
 from kubectl_sched.render.answers.explanation_data import explanation_data
 from kubectl_sched.render.display import Display
 from kubectl_sched.render.sentences.new_nodes_sentences import verdict_sentences
-from kubectl_sched.render.writers.html import explanation_page
-from kubectl_sched.render.writers.markdown import explanation_markdown
 from kubectl_sched.simulation.node_edits import node_of_manifest
 from kubectl_sched.sources.discovery.cluster_autoscalers import groups_of_status
 from kubectl_sched.sources.dump.reader import read
 from kubectl_sched.sources.export.anonymizer import anonymized
 from kubectl_sched.sources.export.snapshot_file import encoded
 from kubectl_sched.sources.pod_selection import Selection
+from tests.render.worlds import page_of, text_of
 
 Json = dict[str, Any]
 
@@ -337,16 +335,14 @@ def test_a_label_of_ones_own_names_the_groups(tmp_path: Path) -> None:
 def test_the_first_screen_has_one_line_and_full_answers_have_a_table_in_every_output(tmp_path: Path) -> None:
     cluster = (node("n1", "web"), node("n2", "gpu"), FULL, pod("more", "1900m", "n2"), status(), pod())
     sentence = "cluster-autoscaler would add a node for it to node group web."
-    short = asked(tmp_path, *cluster, full=False).explanations[0]
-    lines = [str(line) for part in answer_parts(short, (), 100, Display(output="table")) for line in part.full]
+    lines = text_of(asked(tmp_path, *cluster, full=False), Display(), 100).splitlines()
     assert sentence in lines
     assert not any("would it add a node?" in line for line in lines)
     answer = asked(tmp_path, *cluster)
-    full = answer_parts(answer.explanations[0], (), 100, Display(output="table"))
     for shown in (
-        "\n".join(str(line) for part in full for line in part.full),
-        explanation_markdown(answer, Display(output="markdown")),
-        explanation_page(answer, Display(output="html")),
+        text_of(answer, Display(), 100),
+        page_of(answer, Display(output="markdown")),
+        page_of(answer, Display(output="html")),
     ):
         assert "would it add a node?" in shown
         assert "max node group size reached" in shown

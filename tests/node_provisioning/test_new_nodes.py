@@ -9,14 +9,12 @@ import pytest
 from kubectl_sched.errors import SchedError
 from kubectl_sched.queries.explain import Answer, Question, explain
 from kubectl_sched.queries.provisioning.new_nodes import NewNodesFlags
-from kubectl_sched.render.answers.explain import answer_parts
 from kubectl_sched.render.answers.explanation_data import explanation_data
 from kubectl_sched.render.display import Display
-from kubectl_sched.render.writers.html import explanation_page
-from kubectl_sched.render.writers.markdown import explanation_markdown
 from kubectl_sched.sources.discovery.replay_setup import Replay
 from kubectl_sched.sources.dump.reader import read
 from kubectl_sched.sources.pod_selection import Selection
+from tests.render.worlds import page_of, text_of
 
 Json = dict[str, Any]
 
@@ -87,14 +85,8 @@ def answered(
 
 def screen(answer: Answer, output: str = "table") -> str:
     """The answer as text, or as a page."""
-    explanation = answer.explanations[0]
     display = Display(output=output)
-    if output == "markdown":
-        return explanation_markdown(answer, display)
-    if output == "html":
-        return explanation_page(answer, display)
-    parts = answer_parts(explanation, (), 100, display)
-    return "\n".join(str(line) for part in parts for line in part.full)
+    return text_of(answer, display, 100) if output == "table" else page_of(answer, display)
 
 
 def node(name: str, **labels: str) -> Json:

@@ -13,8 +13,8 @@ from kubectl_sched.api.apps import DaemonSet
 from kubectl_sched.api.core import Event
 from kubectl_sched.queries.explain import Question, explain
 from kubectl_sched.queries.triage import Group, Triage, triage
+from kubectl_sched.render.answers.triage import triage_data
 from kubectl_sched.render.sentences.group_sentences import summary
-from kubectl_sched.render.triage_data import triage_data
 from kubectl_sched.sources import Dump
 from kubectl_sched.sources.discovery.replay_setup import Replay
 from kubectl_sched.sources.dump.reader import read
@@ -198,7 +198,7 @@ def test_the_notes_are_one_line_unless_all_are_asked_for() -> None:
     assert run("triage", "--from", FIXTURE, "--notes").stdout.count("note: ") == 2
 
 
-def test_a_pipe_gets_a_whole_table_and_wide_has_every_pod_and_command() -> None:
+def test_a_pipe_gets_every_group_and_wide_every_pod_and_command() -> None:
     table = run("--from", FIXTURE, "--notes")
     assert table.returncode == 1
     assert "2 more nodes of pool=gpu in eu-1a place all" in table.stdout

@@ -19,11 +19,10 @@ from kubectl_sched.render.display import Display
 from kubectl_sched.render.safe_text import safe
 from kubectl_sched.render.sentences.headline import headline
 from kubectl_sched.render.table import Column, Table
-from kubectl_sched.render.writers.markdown import explanation_markdown
 from kubectl_sched.render.writers.markdown_text import JOINER, bullets, fenced, table, text
 from tests.examples import examples
 from tests.plugins.clusters import node, pod, requests
-from tests.render.worlds import explained, gpu_cluster, gpu_pod, gpu_users
+from tests.render.worlds import explained, gpu_cluster, gpu_pod, gpu_users, page_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -75,7 +74,7 @@ def shown(tokens: list[Token]) -> str:
 
 
 def one_pod(result: Explanation, **display: Any) -> str:
-    return explanation_markdown(Answer(explanations=(result,), notes=NOTES), Display(output="markdown", **display))
+    return page_of(Answer(explanations=(result,), notes=NOTES), Display(output="markdown", **display))
 
 
 def stuck(text: str = "") -> Explanation:
@@ -139,15 +138,23 @@ def test_a_hostile_cluster_adds_no_markup(words: str) -> None:
     assert nasty == plain
 
 
-@pytest.mark.parametrize("node_name", [None, "gpu-1"])
-def test_it_begins_with_the_sentence_and_says_the_next_after_it(node_name: str | None) -> None:
+def test_it_begins_with_the_sentence_and_says_what_helps_with_its_commands() -> None:
     result = stuck()
-    lines = one_pod(result, node=node_name).splitlines()
-    assert shown(READER.parse(lines[0])) == f"{headline(result)}."
-    first, next_best = result.suggestions[:2]
-    assert shown(READER.parse(lines[2])) == first.text
-    assert lines[4] == "```sh"
-    assert next_best.text in [shown(READER.parse(line)) for line in lines]
+    page = one_pod(result)
+    assert shown(READER.parse(page.splitlines()[0])) == f"{headline(result)}."
+    told = [shown([token]) for before, token in pairwise(READER.parse(page)) if before.type == "paragraph_open"]
+    ladder = told[told.index("What helps, least harm first") + 1 :]
+    rungs = [f"{each.rung} {each.text}".strip() for each in result.suggestions]
+    assert [each for each in ladder if each in rungs] == rungs
+    assert "\n   ```sh\n   kubectl " in page
+
+
+def test_it_begins_with_the_verdict_on_the_node_that_was_asked_about() -> None:
+    first = one_pod(stuck(), node="gpu-1").splitlines()[0]
+    assert (
+        shown(READER.parse(first))
+        == "default/web-0 on gpu-1: rejected by NodeResourcesFit (Insufficient nvidia.com/gpu)."
+    )
 
 
 def test_each_command_can_be_pasted() -> None:
@@ -165,7 +172,7 @@ def test_its_points_are_those_of_json() -> None:
 
 
 def test_it_shows_a_few_nodes_and_says_how_many_more_unless_all_are_asked_for() -> None:
-    assert "… and 8 more nodes" in one_pod(stuck())
+    assert "and 10 more nodes" in one_pod(stuck())
     everything = one_pod(stuck(), all_nodes=True)
     assert "more nodes" not in everything
     assert all(f"| `{name}` |" in everything for name in stuck().result.nodes.names)
@@ -199,7 +206,7 @@ CASES: dict[str, Callable[[], list[Explanation]]] = {
 def test_the_whole_of_it(name: str, update_golden: bool) -> None:
     results = CASES[name]()
     answer = Answer(explanations=tuple(results), is_about_one_pod=len(results) == 1, notes=NOTES)
-    page = explanation_markdown(answer, Display(output="markdown"))
+    page = page_of(answer, Display(output="markdown"))
     path = GOLDEN / f"{name}.md"
     if update_golden:
         path.write_text(page)
@@ -209,6 +216,6 @@ def test_the_whole_of_it(name: str, update_golden: bool) -> None:
 def test_a_node_of_a_pod_that_is_rejected_as_a_whole_is_not_said_to_be_taken() -> None:
     gone = [{"name": "v", "persistentVolumeClaim": {"claimName": "gone"}}]
     result = explained([node("w1"), node("w2"), pod("web-0", volumes=gone)])
-    page = explanation_markdown(Answer(explanations=(result,)), Display(output="markdown", node="w1"))
-    assert "is not looked at, as VolumeRestrictions rejects the pod as a whole (persistentvolumeclaim" in page
+    page = page_of(Answer(explanations=(result,)), Display(output="markdown", node="w1"))
+    assert "rejected by VolumeRestrictions (persistentvolumeclaim" in page
     assert "nominated" not in page

@@ -66,7 +66,7 @@ def test_markdown_ends_alike_whatever_was_asked(command: str) -> None:
     printed = program.run(*command.split(), "-o", "markdown", "--from", DEMO).stdout
     *_, notes, last = printed.rstrip("\n").split("\n\n")
     assert all(each.startswith("- note: ") for each in notes.splitlines())
-    assert last.startswith("replayed by kubectl-sched as kube-scheduler ")
+    assert last.startswith("Replayed as: kube-scheduler ")
 
 
 @pytest.mark.parametrize("command", ["capacity", "whatif pod.json"])
@@ -168,7 +168,7 @@ def test_a_pipe_gets_no_colour_no_width_and_no_blanks_at_line_ends() -> None:
         assert "\x1b" not in text
         assert all(line == line.rstrip() for line in text.splitlines())
     assert run(STUCK, COLUMNS="40").stdout == run(STUCK, COLUMNS="200").stdout
-    assert explained(STUCK)["event"] in run(STUCK).stdout.splitlines()
+    assert f"kube-scheduler would say: {explained(STUCK)['event']}" in run(STUCK).stdout.splitlines()
 
 
 def test_colour_is_asked_for_or_not() -> None:
@@ -190,7 +190,7 @@ def test_colour_says_nothing_that_the_text_does_not() -> None:
 def test_lines_end_where_the_terminal_does(columns: int) -> None:
     for arguments in ([STUCK], [LANDS], [LANDS, "-o", "wide"], ["--pending"], [LANDS, "--node", "gpu-1"]):
         text, _ = on_terminal(["explain", *arguments, "--from", DEMO], columns=columns)
-        assert all(len(line) <= columns for line in text.splitlines() if not line.startswith("    '"))
+        assert all(len(line) <= columns for line in text.splitlines() if not line.lstrip().startswith("'"))
 
 
 def test_data_hold_nothing_that_moves_a_cursor_or_hides(tmp_path: Path) -> None:

@@ -23,12 +23,12 @@ from kubectl_sched.render.funnel import funnel
 from kubectl_sched.render.node_tables import short
 from kubectl_sched.render.safe_text import safe
 from kubectl_sched.render.sentences.headline import headline
-from kubectl_sched.render.writers.html import as_json, explanation_page
+from kubectl_sched.render.writers.html import as_json
 from kubectl_sched.snapshot import Column
 from tests.examples import examples
 from tests.plugins.clusters import node, pod, requests
 from tests.render.pages import read
-from tests.render.worlds import explained, gpu_cluster, gpu_pod, gpu_users
+from tests.render.worlds import explained, gpu_cluster, gpu_pod, gpu_users, page_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,9 +69,9 @@ WORLDS: dict[str, Callable[[], Explanation]] = {
 }
 
 
-def page_of(*results: Explanation, **display: Any) -> str:
+def page_about(*results: Explanation, **display: Any) -> str:
     answer = Answer(explanations=results, is_about_one_pod=len(results) == 1, notes=NOTES)
-    return explanation_page(answer, Display(output="html", **display))
+    return page_of(answer, Display(output="html", **display))
 
 
 def table_of(page: Element) -> tuple[list[str], list[list[str]], list[Element]]:
@@ -89,7 +89,7 @@ def table_of(page: Element) -> tuple[list[str], list[list[str]], list[Element]]:
 
 @pytest.mark.parametrize("world", WORLDS)
 def test_it_is_well_formed_and_can_be_found_ones_way_in(world: str) -> None:
-    page = read(page_of(WORLDS[world]()))
+    page = read(page_about(WORLDS[world]()))
     ids = [each.attributes["id"] for each in page.every() if "id" in each.attributes]
     assert len(ids) == len(set(ids))
     for each in page.every():
@@ -110,7 +110,7 @@ def test_it_is_well_formed_and_can_be_found_ones_way_in(world: str) -> None:
 
 @pytest.mark.parametrize("world", WORLDS)
 def test_it_asks_nothing_of_the_network_and_runs_nothing_but_its_own_script(world: str) -> None:
-    text = page_of(WORLDS[world]())
+    text = page_about(WORLDS[world]())
     page = read(text)
     assert "://" not in re.sub(r"<(q|p|dd|li|td|pre)[ >].*", "", text)
     assert not page.every("link")
@@ -129,7 +129,7 @@ def test_it_asks_nothing_of_the_network_and_runs_nothing_but_its_own_script(worl
 @pytest.mark.parametrize("world", WORLDS)
 def test_the_sentences_are_those_of_the_table(world: str) -> None:
     result = WORLDS[world]()
-    page = read(page_of(result))
+    page = read(page_about(result))
     assert page.one("p", "sentence").words == f"{headline(result)}."
     words = page.one("main").words
     assert all(each.text in words for each in result.suggestions)
@@ -142,7 +142,7 @@ def test_the_sentences_are_those_of_the_table(world: str) -> None:
 def test_every_number_is_that_of_json(world: str) -> None:
     result = WORLDS[world]()
     data = explanation_data(result, headline(result), evidence=lambda _: True)
-    page = read(page_of(result))
+    page = read(page_about(result))
     columns, rows, unfolding = table_of(page)
     assert sorted(row[0] for row in rows) == [each["name"] for each in data["nodes"]]
     assert len(unfolding) == len(rows)
@@ -171,7 +171,7 @@ def test_every_number_is_that_of_json(world: str) -> None:
 def test_the_numbers_for_the_script_are_those_of_json() -> None:
     result = landing()
     data = explanation_data(result, headline(result))
-    page = read(page_of(result))
+    page = read(page_about(result))
     numbers = json.loads(page.one("script", "numbers").text)["scores"]
     _, rows, _ = table_of(page)
     for place, row in enumerate(rows[: len(result.result.feasible)]):
@@ -185,7 +185,7 @@ def test_the_numbers_for_the_script_are_those_of_json() -> None:
 @pytest.mark.parametrize("world", ["stuck", "landing"])
 def test_the_funnel_and_the_reasons_count_as_the_replay_does(world: str) -> None:
     result = WORLDS[world]()
-    page = read(page_of(result))
+    page = read(page_about(result))
     rows = [[cell.words for cell in row.elements] for row in page.one("table", "funnel").every("tr")[2:]]
     assert [(name, left, alone) for name, left, _, alone in rows] == [
         (step.name, f"{step.after:,}", f"{step.alone:,}") for step in funnel(result.result)
@@ -203,7 +203,7 @@ def test_an_extender_that_rejects_is_not_taken_for_a_plugin() -> None:
     result = explanation.result
     verdict = Column.of([Status(), Status(Code.UNSCHEDULABLE, ("it is odd",))])
     rejected = replace(result, verdict=verdict, feasible=result.feasible[:1], totals=result.totals[:1])
-    page = read(page_of(replace(explanation, result=rejected)))
+    page = read(page_about(replace(explanation, result=rejected)))
     assert [row[1] for row in table_of(page)[1]] == ["best", "rejected extenders: it is odd"]
     assert page.one("p", "reason").words == "1 node extenders it is odd"
 
@@ -211,7 +211,7 @@ def test_an_extender_that_rejects_is_not_taken_for_a_plugin() -> None:
 def test_a_plugin_that_scores_is_skipped_at_filter_alone() -> None:
     spread = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "ScheduleAnyway", "labelSelector": {}}
     nodes = [node(zone, labels={"zone": zone}) for zone in ("a", "b")]
-    page = read(page_of(explained([*nodes, pod("web-0", topologySpreadConstraints=[spread])])))
+    page = read(page_about(explained([*nodes, pod("web-0", topologySpreadConstraints=[spread])])))
     lines = [line.words for line in page.every("p", "line")]
     skipped = dict(each.removesuffix(".").split(": ") for each in lines if each.startswith("Skipped"))
     assert "PodTopologySpread" in skipped["Skipped at Filter (not relevant to this pod)"].split(", ")
@@ -219,8 +219,10 @@ def test_a_plugin_that_scores_is_skipped_at_filter_alone() -> None:
 
 
 def test_who_would_be_evicted_is_said() -> None:
-    page = read(page_of(preempting()))
-    section = next(each for each in page.every("section") if each.attributes.get("aria-labelledby") == "p1-preemption")
+    page = read(page_about(preempting()))
+    section = next(
+        each for each in page.every("section") if each.attributes.get("aria-labelledby", "").endswith("-preemption")
+    )
     rows = [[cell.words for cell in row.elements] for row in section.every("tr")[1:]]
     assert rows == [
         ["w1 (chosen)", "default/low-1 (priority 1)", "no budget"],
@@ -230,7 +232,7 @@ def test_who_would_be_evicted_is_said() -> None:
 
 def test_several_pods_have_an_index_that_leads_to_each() -> None:
     results = several()
-    page = read(page_of(*results))
+    page = read(page_about(*results))
     links = page.one("nav").every("a")
     assert [link.words for link in links] == ["default/web-0", "default/free"]
     articles = {each.attributes["id"]: each for each in page.every("article")}
@@ -242,13 +244,13 @@ def test_several_pods_have_an_index_that_leads_to_each() -> None:
 def test_pods_of_one_owner_with_one_answer_share_a_part_of_the_page() -> None:
     owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "api", "uid": "u", "controller": True}
     pods = [pod(f"api-{index}", metadata={"ownerReferences": [owner]}, **requests(cpu="100")) for index in range(3)]
-    page = read(page_of(*(explained([node("w1"), *pods], each.metadata.name) for each in pods)))
+    page = read(page_about(*(explained([node("w1"), *pods], each.metadata.name) for each in pods)))
     (article,) = page.every("article")
-    assert "The same holds for 2 more of the same owner: default/api-1, default/api-2." in article.words
+    assert "It is so for 2 more pods of the same owner: default/api-1, default/api-2." in article.words
 
 
 def test_the_node_that_was_asked_for_is_unfolded() -> None:
-    page = read(page_of(stuck(), node="gpu-1"))
+    page = read(page_about(stuck(), node="gpu-1"))
     (opened,) = page.every("tr", "open")
     assert "wants 4 nvidia.com/gpu; 1 of 8 free" in opened.words
     assert "On gpu-1: rejected by NodeResourcesFit (Insufficient nvidia.com/gpu)." in page.one("main").words
@@ -256,7 +258,7 @@ def test_the_node_that_was_asked_for_is_unfolded() -> None:
 
 def test_of_thousands_of_nodes_all_have_a_row_and_some_their_evidence() -> None:
     result = explained([*gpu_cluster(1000, 60), *gpu_users(60), gpu_pod()])
-    page = read(page_of(result, node="general-77"))
+    page = read(page_about(result, node="general-77"))
     _, rows, unfolding = table_of(page)
     assert len(rows) == 1000
     assert 20 < len(unfolding) < 120
@@ -265,14 +267,14 @@ def test_of_thousands_of_nodes_all_have_a_row_and_some_their_evidence() -> None:
     verdicts = {row[1] for row in rows}
     told = {rows[int(each.attributes["id"].rpartition("n")[2]) - 1][1] for each in unfolding}
     assert told == verdicts
-    _, _, all_of_them = table_of(read(page_of(result, evidence=True)))
+    _, _, all_of_them = table_of(read(page_about(result, evidence=True)))
     assert len(all_of_them) == 1000
 
 
 def test_many_pods_over_many_nodes_leave_out_nodes_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kubectl_sched.render.writers.html._ROWS", 200)
+    monkeypatch.setattr("kubectl_sched.render.answers.page.cycle_view._ROWS", 200)
     objects = [*gpu_cluster(300, 60), gpu_pod(), pod("free")]
-    page = read(page_of(*(explained(objects, name) for name in ("web-0", "free"))))
+    page = read(page_about(*(explained(objects, name) for name in ("web-0", "free"))))
     rows = [table_of(article)[1] for article in page.every("article")]
     assert all(100 <= len(each) < 110 for each in rows)
     said = re.findall(r"The (\d+) best and closest of 300 nodes", page.one("main").words)
@@ -281,7 +283,7 @@ def test_many_pods_over_many_nodes_leave_out_nodes_and_say_so(monkeypatch: pytes
 
 
 def test_the_same_state_gives_the_same_page() -> None:
-    assert page_of(stuck()) == page_of(stuck())
+    assert page_about(stuck()) == page_about(stuck())
 
 
 def hostile(text: str) -> list[Explanation]:
@@ -315,7 +317,7 @@ def tags_of(page: str) -> set[str]:
 )
 def test_whatever_stands_in_a_cluster_is_text_on_the_page(text: str) -> None:
     for result in hostile(text):
-        page = page_of(result)
+        page = page_about(result)
         shown = read(page)
         assert shown.one("h1").one("bdi").text == safe(result.pod.key)
         assert len(shown.every("script")) == 1 + len(shown.every("table", "nodes"))
@@ -330,7 +332,7 @@ def test_whatever_stands_in_a_cluster_is_text_on_the_page(text: str) -> None:
 
 def test_hostile_text_adds_no_element() -> None:
     for plain, nasty in zip(hostile("plain"), hostile(HOSTILE), strict=True):
-        assert tags_of(page_of(nasty)) <= tags_of(page_of(plain))
+        assert tags_of(page_about(nasty)) <= tags_of(page_about(plain))
 
 
 @given(
@@ -346,7 +348,7 @@ def test_embedded_data_reads_back_and_cannot_end_its_element(data: Any) -> None:
 
 
 def test_the_whole_page(update_golden: bool) -> None:
-    text = page_of(stuck())
+    text = page_about(stuck())
     text = re.sub(r"<style>.*?</style>", "<style></style>", text, flags=re.DOTALL)
     text = re.sub(r"<script>.*?</script>", "<script></script>", text, flags=re.DOTALL)
     text = re.sub(r"sha256-[^']+", "sha256-...", text)

@@ -14,7 +14,6 @@ from msgspec.structs import replace
 
 from kubectl_sched.queries.contrast import contrast_of
 from kubectl_sched.render.display import Display
-from kubectl_sched.render.writers.first_screen import LINES
 from kubectl_sched.render.writers.waterfall_lines import waterfall_lines
 from tests.plugins.clusters import node, pod, requests
 from tests.render.test_golden import CASES, NOTES, compare
@@ -27,7 +26,8 @@ if TYPE_CHECKING:
     from kubectl_sched.queries.explanation import Explanation
 
 PIPE = 100_000
-WIDTHS = (80, 120, 160, PIPE)
+HEIGHTS = {80: 24, 120: 40, 160: 50, PIPE: None}
+WIDTHS = tuple(HEIGHTS)
 TIMES = "\N{MULTIPLICATION SIGN}"
 CLUSTER = "ci-ln-k0vj1vb-72292-w7gjh"
 
@@ -136,7 +136,8 @@ SCREENS: dict[str, Callable[[], Explanation]] = {
 @cache
 def screen(name: str, width: int, *, wide: bool = False) -> str:
     display = Display(output="wide" if wide else "table")
-    lines = None if width == PIPE else LINES
+    height = HEIGHTS[width]
+    lines = height - 1 if height is not None else None
     return shown(_explained(name), width=width, notes=NOTES, display=display, lines=lines)
 
 
@@ -147,7 +148,9 @@ def _explained(name: str) -> Explanation:
 
 @pytest.mark.parametrize("name", SCREENS)
 def test_the_screen(name: str, update_golden: bool) -> None:
-    told = (f"--- {'piped' if width == PIPE else width}\n{screen(name, width)}" for width in WIDTHS)
+    told = (
+        f"--- {'piped' if width == PIPE else f'{width}x{HEIGHTS[width]}'}\n{screen(name, width)}" for width in WIDTHS
+    )
     compare(f"screens/{name}.txt", "\n".join(told), update=update_golden)
 
 
@@ -198,7 +201,10 @@ def test_a_waterfall_says_the_same_at_every_width(width: int) -> None:
     explanation = by_several_plugins()
     assert explanation.contrast is not None
     wide, narrow = (
-        " ".join(line.plain for line in waterfall_lines(explanation.result, explanation.contrast, each, in_full=True))
+        " ".join(
+            line.plain
+            for line in waterfall_lines(explanation.contrast, explanation.result.nodes.names, each, in_full=True)
+        )
         for each in (PIPE, width)
     )
     assert _words_below_heading(wide) == _words_below_heading(narrow)
@@ -227,7 +233,9 @@ def test_wide_holds_what_the_table_holds(name: str, width: int) -> None:
         assert all(re.search(rf"\b{plugin} +{number}\b", wide) for plugin, number in alone)
     rest = POINTS_HEADING.sub("", FUNNEL.sub("", SAME_FOR_ALL.sub("", text)))
     for line in rest.splitlines():
-        if not re.match(r"and [\d,]+ .*\(-o wide\)|\d+ notes: --notes", line) and not is_of_numbers(cells(line)):
+        if not re.match(r"and ([\d,]+|other) .*\(-o wide\)|\d+ notes: --notes", line) and not is_of_numbers(
+            cells(line)
+        ):
             whole = re.sub(r"; \d+ more: --notes$| \.\.\.$", "", re.sub(r"^Closest ", "Node ", line))
             assert all(re.search(pattern(cell.removesuffix(" \\")), wide) for cell in cells(whole)), line
 
@@ -267,6 +275,7 @@ def test_the_names_of_two_nodes_differ(name: str, width: int) -> None:
 
 SAME_FOR_ALL = re.compile(r"^same for all: (\+\d+) \(([^)]*)\)$", re.MULTILINE)
 FUNNEL = re.compile(r"^[\d,]+ > [^()]*\(alone:([^)]*)\)$", re.MULTILINE)
+MORE = re.compile(r"and ([\d,]+|other) .*\(-o wide\)|\d+ notes: --notes")
 POINTS_HEADING = re.compile(r"^Node +Points.*\n( .*\n)*", re.MULTILINE)
 
 

@@ -313,4 +313,4 @@ def test_kubectl_itself_takes_the_patch(case: str, tmp_path: Any) -> None:
 def test_a_command_in_a_sentence_stands_below_as_well(width: int) -> None:
     name = "node-with-a-name-as-long-as-clouds-give.example.com"
     result = explained([node(name, unschedulable=True), pod("web-0")])
-    assert f"\n  kubectl uncordon {name}\n" in shown(result, width=width)
+    assert f"\n    kubectl uncordon {name}\n" in shown(result, width=width)

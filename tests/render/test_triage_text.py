@@ -14,10 +14,10 @@ from rich.console import Console
 
 from kubectl_sched.queries.explain import Question
 from kubectl_sched.queries.triage import Triage, triage
-from kubectl_sched.render.answers.triage import triage_text
+from kubectl_sched.render.answers.triage import triage_document
 from kubectl_sched.render.display import Display
 from kubectl_sched.render.sentences.group_sentences import help_in_words
-from kubectl_sched.render.writers.first_screen import lines_of
+from kubectl_sched.render.writers.terminal import rendered
 from kubectl_sched.sources.dump.reader import read
 from kubectl_sched.sources.pod_selection import Selection
 from tests.render.test_golden import NOTES, compare
@@ -35,7 +35,8 @@ def found() -> Triage:
 @cache
 def screen(output: str, width: int) -> str:
     console = Console(file=io.StringIO(), width=width, no_color=True, markup=False, highlight=False)
-    lines = lines_of(triage_text(found(), width, Display(output=output)), console)
+    display = Display(output=output)
+    lines = rendered(triage_document(found(), display), display, console, None)
     return "\n".join("".join(segment.text for segment in line).rstrip() for line in lines)
 
 
@@ -61,5 +62,5 @@ def test_wide_says_each_thing_that_helps_once_in_full(width: int) -> None:
     text = " ".join(screen("wide", width).lower().split())
     for group in found().groups:
         for position, each in enumerate(group.suggestions or ()):
-            in_table = width == PIPE and position == 0
-            assert text.count(help_in_words(each).lower()) == 1 + in_table
+            is_in_summary = position == 0
+            assert text.count(help_in_words(each).lower()) == 1 + is_in_summary

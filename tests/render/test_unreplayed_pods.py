@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.diagnostics.scheduler_statements import statements_of
-from kubectl_sched.render.answers.unreplayed_pods import Limits, decoded_lines
+from kubectl_sched.render.answers.unreplayed_pods import Limits, decoded_document
+from kubectl_sched.render.display import Display
+from kubectl_sched.render.writers.text import document_parts
 from kubectl_sched.sources import Dump
 from kubectl_sched.sources.pod_surroundings import Surroundings
 from tests.plugins.clusters import pod
@@ -28,7 +30,8 @@ def test_equal_pods_are_listed_once_whenever_it_was_said() -> None:
     pods.insert(1, rejected("other", TAINTED, 0))
     around = Surroundings(Dump(objects=tuple(pods)), sees_all_pods=False)
     told = [statements_of(each, around) for each in pods]
-    text = "\n".join(line.plain for line in decoded_lines(told, Limits((), (), "snapshot"), 100))
+    parts = document_parts(decoded_document(told, Limits((), (), "snapshot")), 100, Display())
+    text = "\n".join(line.plain for part in parts for line in part.full)
     assert text.count("waits for a node.") == 2
-    assert "The same holds for 5 other pods: default/web-1, default/web-2, default/web-3 and 2 more." in text
+    assert "It is so for 5 other pods: default/web-1, default/web-2, default/web-3 and 2 more." in text
     assert text.index("default/web-0 waits") < text.index("default/other waits")

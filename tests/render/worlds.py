@@ -13,9 +13,12 @@ from kubectl_sched.config import KubeVersion, load_configuration
 from kubectl_sched.queries.contrast import contrast_of
 from kubectl_sched.queries.explain import Answer
 from kubectl_sched.queries.explanation import Explanation, explanation_of
+from kubectl_sched.render.answers.explain_output import explain_document
 from kubectl_sched.render.display import Display
+from kubectl_sched.render.show import as_page
 from kubectl_sched.render.writers.first_screen import LINES
 from kubectl_sched.render.writers.terminal import rendered
+from kubectl_sched.render.writers.text import document_parts
 from kubectl_sched.scheduler.scheduler import Scheduler
 from kubectl_sched.suggestions.search import suggest
 from tests.plugins.clusters import node, pod, requests, snapshot
@@ -52,11 +55,25 @@ def shown(
     console = Console(
         file=io.StringIO(), width=width, force_terminal=color, no_color=not color, markup=False, highlight=False
     )
-    answer = Answer(explanations=explanations, is_about_one_pod=len(explanations) == 1 if one is None else one)
-    printed = rendered(answer, display or Display(), notes, console, lines)
+    answer = Answer(
+        explanations=explanations, is_about_one_pod=len(explanations) == 1 if one is None else one, notes=tuple(notes)
+    )
+    display = display or Display()
+    printed = rendered(explain_document(answer, display), display, console, lines)
     if not color:
         return "".join("".join(segment.text for segment in line) + "\n" for line in printed)
     return "".join("".join(f"{segment.style or ''}|{segment.text}" for segment in line) + "\n" for line in printed)
+
+
+def page_of(answer: Answer, display: Display) -> str:
+    """The answer as HTML or Markdown."""
+    return as_page(explain_document(answer, display), display)
+
+
+def text_of(answer: Answer, display: Display, width: int) -> str:
+    """The answer as text for so many columns, with nothing left out."""
+    parts = document_parts(explain_document(answer, display), width, display)
+    return "\n".join(str(line) for part in parts for line in part.full)
 
 
 def gpu_cluster(nodes: int = 300, gpu_nodes: int = 12) -> list[Node]:

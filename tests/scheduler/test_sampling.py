@@ -18,14 +18,13 @@ from kubectl_sched.render.display import Display
 from kubectl_sched.render.sentences.headline import decision
 from kubectl_sched.render.sentences.node_sentences import verdict_in_words
 from kubectl_sched.render.sentences.search_start_sentence import sampling_words
-from kubectl_sched.render.writers.html import explanation_page
-from kubectl_sched.render.writers.markdown import explanation_markdown
 from kubectl_sched.scheduler.node_search import heap_ranks, search_order, zone_key
 from kubectl_sched.scheduler.scheduler import Scheduler
 from kubectl_sched.scheduler.search_starts import from_every_start, from_start
 from kubectl_sched.sources.discovery.replay_setup import scheduler_for
 from kubectl_sched.sources.dump.reader import read
 from tests.plugins.clusters import node, pod, requests, snapshot
+from tests.render.worlds import page_of
 from tests.simulation.crowds import CONFIG, crowd
 
 if TYPE_CHECKING:
@@ -93,8 +92,8 @@ def test_a_node_that_the_search_does_not_reach_is_told_as_such_in_every_format(t
     assert verdict_in_words(from_one, row) == "not reached, as the search ends before it"
     answer, name = Answer(explanations=(Explanation(result=from_one),)), result.nodes.names[row]
     for display in (Display(), Display(node=name)):
-        assert "not reached" in explanation_page(answer, display)
-    assert "not reached" in explanation_markdown(answer, Display(node=name))
+        assert "not reached" in page_of(answer, display)
+    assert "not reached" in page_of(answer, Display(output="markdown", node=name))
 
 
 def test_where_all_nodes_are_looked_at_every_start_is_the_same(tmp_path: Path) -> None:

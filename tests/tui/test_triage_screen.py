@@ -14,7 +14,7 @@ from textual.keys import key_to_character
 from kubectl_sched.queries.explain import Question, explain
 from kubectl_sched.queries.triage import Triaging
 from kubectl_sched.queries.triage import triage as triage_of
-from kubectl_sched.render.group_table import NONE, group_table
+from kubectl_sched.render.answers.triage import NONE, group_table
 from kubectl_sched.render.sentences.headline import headline
 from kubectl_sched.sources import Dump
 from kubectl_sched.sources.discovery.replay_setup import Replay
@@ -76,13 +76,13 @@ def test_two_groups_that_differ_in_the_end_of_their_cause_are_told_apart() -> No
 
 
 @on_screen
-async def test_nodes_that_swallow_pods_and_notes_stand_below_the_groups() -> None:
+async def test_nodes_that_refuse_pods_and_notes_stand_below_the_groups() -> None:
     async with triage() as screen:
-        assert screen.lines[0].endswith("; 1 node swallows pods")
+        assert screen.lines[0].endswith("; 1 node refuses pods")
         assert "UnexpectedAdmissionError" not in screen.text
         await screen.press(*["down"] * 12)
         text = " ".join(screen.text.split())
-        assert "Nodes that swallow pods the kubelet of general-1 refused 3 pods after binding" in text
+        assert "Nodes whose kubelet refuses pods the kubelet of general-1 refused 3 pods after binding" in text
         assert "UnexpectedAdmissionError" in text
         assert "note: default profile" in text
         await screen.press("enter")
@@ -300,4 +300,4 @@ async def test_groups_stand_and_open_while_what_helps_is_searched(monkeypatch: p
         await screen.settle()
         assert "1 of 1: 2 more nodes like gpu-1 place all." in screen.text
         await screen.press("escape", "escape")
-        assert screen.lines[0] == "19 pods pending, 4 causes; 1 node swallows pods"
+        assert screen.lines[0] == "19 pods pending, 4 causes; 1 node refuses pods"

@@ -25,7 +25,7 @@ class Output(StrEnum):
 
 
 class PageOutput(StrEnum):
-    """The same, and whole pages to hand on: of commands that explain pods."""
+    """The format of an answer, which may also be a whole page to hand on."""
 
     table = "table"
     wide = "wide"
@@ -181,18 +181,12 @@ class ColoredOutput(PlainOutput, frozen=True, kw_only=True):
     color: Annotated[Color, Option("--color", help="When to colour.")] = Color.auto
 
 
-class NotedOutput(ColoredOutput, frozen=True, kw_only=True):
-    """The same, of an answer with notes."""
-
-    notes: Annotated[bool, Option("--notes", help="Show every note (as -o wide).")] = False
-
-
 class TriageOutput(OptionGroup, frozen=True, kw_only=True):
     """The format of a triage, which opens a screen on a terminal unless one is asked for."""
 
     heading: ClassVar = "Output Options"
     output: Annotated[
-        Output | None, Option("--output", "-o", help="Print the answer so; else a terminal shows it to go through.")
+        PageOutput | None, Option("--output", "-o", help="Print the answer so; else a terminal shows it to go through.")
     ] = None
     color: Annotated[Color, Option("--color", help="When to colour.")] = Color.auto
     notes: Annotated[bool, Option("--notes", help="Show every note (as -o wide).")] = False

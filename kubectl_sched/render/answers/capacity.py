@@ -1,20 +1,90 @@
-"""Sentences about room: how many pods of a shape fit, and what is free where none does."""
+"""The answer of `capacity`: how many pods of a shape fit, and what is free where none does."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from kubectl_sched.framework.amounts import amount_texts
+from kubectl_sched.framework.amounts import amount_texts, unit_of
+from kubectl_sched.output import API_VERSION
+from kubectl_sched.record import plain
+from kubectl_sched.render.document import Document, Heats, Listing, Said, Sentence, Verdict, notes_of
 from kubectl_sched.render.safe_text import count, safe
+from kubectl_sched.render.show import Shown
 from kubectl_sched.render.table import Column, Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from kubectl_sched.queries.capacity import Answer, Pool, Resource, ShapeCapacity
+    from kubectl_sched.queries.capacity import Answer, Pool, Resource, ShapeCapacity, Stranded
+    from kubectl_sched.render.display import Display
 
 _REASONS_SHOWN = 3
+_POOLS_SHOWN = 10
+_CELLS = 10_000
+"""The number of cells that the heat maps of a page have together."""
+
 _ALWAYS_SHOWN = frozenset({"cpu", "memory"})
+
+
+def shown_capacity(answer: Answer) -> Shown:
+    """Return the answer in each form."""
+    return Shown(
+        document=lambda display: capacity_document(answer, display),
+        data=lambda: capacity_data(answer),
+        names=lambda: (f"shape/{each.shape.name} {each.capacity.total}" for each in answer.shapes),
+        remarks=lambda: answer.notes,
+    )
+
+
+def capacity_document(answer: Answer, display: Display) -> Document:
+    """Return the shapes that fit, what is stranded for each, and the pools of nodes."""
+    return Document(
+        verdict=Verdict(text=capacity_sentence(answer)),
+        parts=tuple(_parts(answer, display)),
+        notes=notes_of((), answer.notes),
+        facts=(("Replayed as", f"kube-scheduler {answer.kubernetes_version}"),),
+        heading="Capacity",
+        command="capacity",
+    )
+
+
+def _parts(answer: Answer, display: Display) -> Iterator[Said]:
+    in_full = display.in_full
+    if answer.shapes:
+        caption = "How many more pods of each shape fit"
+        yield Listing(tables=(shape_table(answer),), caption=caption, gap=True)
+    stranded = [line for each in answer.shapes for line in about_stranded(each)]
+    yield from (Sentence(text=each, gap=not number) for number, each in enumerate(stranded))
+    shown = answer.pools if in_full else answer.pools[:_POOLS_SHOWN]
+    if not shown:
+        return
+    pools = [(pool, pool.resources if in_full else resources_asked_for(pool, answer)) for pool in shown]
+    more = len(answer.pools) - len(shown)
+    yield Listing(
+        tables=(pool_table(pools),),
+        caption="Free is stranded where no pod of the shapes that request it fits",
+        more=f"and {count(more, 'more pool')} (-o wide has all)" if more else "",
+        gap=True,
+    )
+    for pool in shown if in_full else ():
+        yield Sentence(text=about_pool(pool))
+        if display.is_page:
+            yield _heats(pool, resources_asked_for(pool, answer), max(1, _CELLS // len(answer.pools)))
+
+
+def _heats(pool: Pool, shown: Sequence[Resource], most: int) -> Heats:
+    """Return the share of each resource that is requested on each node, the fullest first."""
+    fullest = sorted(range(len(pool.nodes)), key=lambda node: (-pool.fullness[node], pool.nodes[node]))
+    nodes = fullest[: max(1, most // max(len(shown), 1))]
+    return Heats(
+        resources=tuple(
+            (
+                each.name,
+                tuple((pool.nodes[node], float(each.shares[node]), bool(each.is_stranded[node])) for node in nodes),
+            )
+            for each in shown
+        )
+    )
 
 
 def capacity_sentence(answer: Answer) -> str:
@@ -76,14 +146,6 @@ def resource_texts(found: Resource) -> tuple[str, str, str, str]:
     return f"{requested} of {allocatable}", free, stranded, f"{largest}{on}"
 
 
-def bar(found: Resource, length: int) -> str:
-    """Return a bar: `#` requested, `x` free but stranded, `.` free."""
-    whole = max(found.allocatable, found.requested, 1)
-    requested = max(0, round(length * found.requested / whole))
-    stranded = min(round(length * found.stranded / whole), length - requested)
-    return f"{'#' * requested}{'x' * stranded}{'.' * (length - requested - stranded)}"
-
-
 def pool_text(pool: Pool) -> str:
     """Return the pool with the number of its nodes."""
     return f"{safe(pool.name)} ({len(pool.nodes):,})"
@@ -109,10 +171,8 @@ def about_pool(pool: Pool) -> str:
     return f"{safe(pool.name)}: {named} fit." if named else f"{safe(pool.name)}: no pod of the shapes fits."
 
 
-def pool_table(
-    pools: Sequence[tuple[Pool, Sequence[Resource]]], bar_length: int = 0
-) -> Table[tuple[Pool, Resource | None]]:
-    """Each pool, and below it its resources after bars of some length."""
+def pool_table(pools: Sequence[tuple[Pool, Sequence[Resource]]]) -> Table[tuple[Pool, Resource | None]]:
+    """Each pool, and below it its resources."""
 
     def name(row: tuple[Pool, Resource | None]) -> str:
         return pool_text(row[0]) if row[1] is None else f"  {row[1].name}"
@@ -120,14 +180,16 @@ def pool_table(
     def amount(index: int) -> Callable[[tuple[Pool, Resource | None]], str]:
         return lambda row: "" if row[1] is None else resource_texts(row[1])[index]
 
-    def bar_of(row: tuple[Pool, Resource | None]) -> str:
-        return "" if row[1] is None else bar(row[1], bar_length)
+    def shares(row: tuple[Pool, Resource | None]) -> tuple[float, ...]:
+        if row[1] is None:
+            return ()
+        whole = max(row[1].allocatable, row[1].requested, 1)
+        return row[1].requested / whole, row[1].stranded / whole
 
     return Table(
         columns=(
             Column(heading="Pool (nodes)", cell=name, kind="name"),
-            *([Column(heading="", cell=bar_of, kind="number")] if bar_length else []),
-            Column(heading="Requested", cell=amount(0), kind="number"),
+            Column(heading="Requested", cell=amount(0), kind="number", share=shares),
             Column(heading="Free", cell=amount(1), kind="number"),
             Column(
                 heading="Stranded",
@@ -138,4 +200,66 @@ def pool_table(
             Column(heading="Largest pod", cell=amount(3), kind="name"),
         ),
         rows=[(pool, each) for pool, resources in pools for each in (None, *resources)],
+        about_bars="Bars: # requested, x stranded, . free.",
     )
+
+
+def capacity_data(answer: Answer) -> dict[str, Any]:
+    """Return the Capacity of the contract. Amounts are the scheduler's: cpu in millicores, memory in bytes."""
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Capacity",
+        "kubernetesVersion": answer.kubernetes_version,
+        "shapes": [_shape(each) for each in answer.shapes],
+        "pools": [_pool(each) for each in answer.pools],
+        "warnings": list(answer.notes),
+    }
+
+
+def _shape(found: ShapeCapacity) -> dict[str, Any]:
+    shape, capacity = found.shape, found.capacity
+    names = capacity.first.nodes.names
+    per_node = {names[row]: int(capacity.per_node[row]) for row in capacity.per_node.nonzero()[0].tolist()}
+    return {
+        "name": shape.name,
+        "requests": dict(found.requests),
+        "fits": capacity.total,
+        "atLeast": capacity.at_least,
+        "perNode": dict(sorted(per_node.items())),
+        "running": shape.running,
+        "pending": shape.pending,
+        "workloads": shape.workloads,
+        "leftAside": list(shape.left_aside),
+        "event": capacity.first.event,
+        "stranded": [_stranded(each) for each in found.stranded],
+    }
+
+
+def _stranded(found: Stranded) -> dict[str, Any]:
+    return {"resource": found.resource, "unit": unit_of(found.resource), **plain(found)}
+
+
+def _pool(pool: Pool) -> dict[str, Any]:
+    return {
+        "name": pool.name,
+        "nodes": len(pool.nodes),
+        "resources": [_resource(each) for each in pool.resources],
+        "shapes": [
+            {"name": each.name, "fits": each.fits, "stranded": [_stranded(part) for part in each.stranded]}
+            for each in pool.shapes
+        ],
+    }
+
+
+def _resource(found: Resource) -> dict[str, Any]:
+    return {
+        "name": found.name,
+        "unit": unit_of(found.name),
+        "allocatable": found.allocatable,
+        "requested": found.requested,
+        "free": found.free,
+        "stranded": found.stranded,
+        "overcommitted": found.overcommitted,
+        "largest": found.largest,
+        "largestOn": found.largest_on,
+    }

@@ -1,4 +1,4 @@
-"""The answer of `diff`: as text, as names, and as the JSON that scripts read."""
+"""The answer of `diff`: the pods that land elsewhere, and what makes the difference."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.output import API_VERSION
 from kubectl_sched.record import plain
+from kubectl_sched.render.document import Document, Listing, Verdict, notes_of
 from kubectl_sched.render.safe_text import count, listed, safe
+from kubectl_sched.render.show import Shown
 from kubectl_sched.render.table import Column, Table
-from kubectl_sched.render.writers.data import warn, write_data, write_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from kubectl_sched.config import Configuration
     from kubectl_sched.queries.deciding_plugin import Difference, ReplaySummary
     from kubectl_sched.queries.diff import Answer
     from kubectl_sched.render.display import Display
     from kubectl_sched.render.table import Tone
-    from kubectl_sched.render.writers.styled_text import Text
 
 _BEST_NAMED = 2
 _CHANGES = {
@@ -29,20 +29,31 @@ _CHANGES = {
 }
 
 
-def show_diff(answer: Answer, display: Display) -> int:
-    """Print the answer on stdout and return the exit code: 0 if nothing differs, else 1."""
-    output = display.output
-    if output not in {"json", "yaml"}:
-        warn(answer.warnings)
-    if output == "name":
-        write_names(f"pod/{difference.name}" for difference in answer.differences)
-    elif output in {"json", "yaml"}:
-        write_data(diff_data(answer), output)
-    else:
-        from kubectl_sched.render.writers.terminal import print_parts
+def shown_diff(answer: Answer) -> Shown:
+    """Return the answer in each form."""
+    return Shown(
+        document=lambda display: diff_document(answer, display),
+        data=lambda: diff_data(answer),
+        names=lambda: (f"pod/{difference.name}" for difference in answer.differences),
+        remarks=lambda: answer.notes,
+        warnings=answer.warnings,
+    )
 
-        print_parts(lambda width: _page(answer, width, display), display.color)
-    return 1 if answer.differences else 0
+
+def diff_document(answer: Answer, display: Display) -> Document:
+    """Return the numbers, and the pods that differ with what makes the difference."""
+    tables = (_table(answer.differences, in_full=display.in_full),)
+    return Document(
+        verdict=Verdict(text=_sum(answer)),
+        parts=(Listing(tables=tables, caption="The pods that differ", gap=True),) if answer.differences else (),
+        notes=notes_of((), answer.notes),
+        facts=(
+            ("Before", f"kube-scheduler {answer.before.version}"),
+            ("After", f"kube-scheduler {answer.after.version}"),
+        ),
+        heading="Differences",
+        command="diff",
+    )
 
 
 def diff_data(answer: Answer) -> dict[str, Any]:
@@ -70,18 +81,6 @@ def diff_data(answer: Answer) -> dict[str, Any]:
 
 def _side(configuration: Configuration) -> dict[str, Any]:
     return {"kubernetesVersion": str(configuration.version), "profiles": list(configuration.profiles)}
-
-
-def _page(answer: Answer, width: int, display: Display) -> Iterator[Text]:
-    from kubectl_sched.render.writers.note_lines import note_lines
-    from kubectl_sched.render.writers.styled_text import Text
-    from kubectl_sched.render.writers.table_lines import table_lines
-
-    if answer.differences:
-        yield from table_lines(_table(answer.differences, in_full=display.is_wide), width)
-        yield Text()
-    yield Text(_sum(answer), style="bold")
-    yield from note_lines(answer.notes, width, display)
 
 
 def _table(differences: Sequence[Difference], *, in_full: bool) -> Table[Difference]:

@@ -16,7 +16,7 @@ from kubectl_sched.suggestions.advice import advice_of
 from kubectl_sched.suggestions.change import Kind, Promise
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from kubectl_sched.api.core import Event
     from kubectl_sched.diagnostics.last_message import Said
@@ -85,9 +85,9 @@ def explanation_data(
     }
 
 
-def explanation_list(items: Sequence[Any]) -> dict[str, Any]:
+def explanation_list(items: Iterable[Any]) -> dict[str, Any]:
     """Several explanations, in the order that was asked for."""
-    return {"apiVersion": API_VERSION, "kind": "ExplanationList", "items": list(items)}
+    return {"apiVersion": API_VERSION, "kind": "ExplanationList", "items": items}
 
 
 def _said(said: Said | None) -> dict[str, Any] | None:

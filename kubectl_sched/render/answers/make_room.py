@@ -1,21 +1,70 @@
-"""Sentences and tables about a plan that makes room, and the commands that carry it out."""
+"""The answer of `whatif --make-room`: a plan that makes room, and the commands that carry it out."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from kubectl_sched.output import API_VERSION
 from kubectl_sched.queries.make_room import about_search
+from kubectl_sched.render.document import Commands, Document, Listing, Quote, Said, Sentence, Verdict, notes_of
 from kubectl_sched.render.safe_text import count, listed, safe
+from kubectl_sched.render.show import Shown
 from kubectl_sched.render.table import Column, Table
 from kubectl_sched.shell_commands import cordon_node, evict_pod, uncordon_node
 from kubectl_sched.simulation.relocation import CORDON
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
+    from kubectl_sched.api.pod import Pod
     from kubectl_sched.queries.make_room import Answer, Placed
     from kubectl_sched.shell_commands import ShellCommand
     from kubectl_sched.simulation.relocation import Step
+
+_HOW_TO_RUN = "Run one step after the other; after an eviction wait until the new pod has its node:"
+
+
+def shown_plan(answer: Answer) -> Shown:
+    """Return the plan in each form."""
+    return Shown(
+        document=lambda _: plan_document(answer),
+        data=lambda: plan_data(answer),
+        names=lambda: map(_step_name, answer.steps),
+        remarks=lambda: (plan_sentence(answer), *answer.notes),
+    )
+
+
+def plan_document(answer: Answer) -> Document:
+    """Return the outcome, the steps with their commands, and what kube-scheduler would do by itself."""
+    return Document(
+        verdict=Verdict(
+            text=plan_sentence(answer),
+            tone="good" if answer.found else "bad",
+            badge="it fits" if answer.found else "no plan",
+        ),
+        parts=tuple(_parts(answer)),
+        notes=notes_of((), answer.notes),
+        facts=(("Replayed as", f"kube-scheduler {answer.kubernetes_version}"),),
+        heading="Make room",
+        command="whatif --make-room",
+    )
+
+
+def _parts(answer: Answer) -> Iterator[Said]:
+    if answer.steps:
+        yield Listing(tables=(step_table(answer),), caption="The steps of the plan", gap=True)
+        yield Listing(tables=(placed_table(answer),), caption="The pods that then have room", gap=True)
+        yield Sentence(text=_HOW_TO_RUN, gap=True)
+        yield Commands(commands=tuple(map(str, plan_commands(answer))))
+    preemption = about_preemption(answer)
+    if preemption is not None:
+        yield Sentence(text=preemption, gap=True)
+    if answer.unplaced is not None and answer.unplaced.event:
+        yield Quote(heading="kube-scheduler would say", text=answer.unplaced.event, gap=True)
+
+
+def _step_name(step: Step) -> str:
+    return f"{step.action} " + (f"node/{step.node}" if step.pod is None else f"pod/{step.pod.name} node/{step.lands}")
 
 
 def plan_sentence(answer: Answer) -> str:
@@ -89,3 +138,59 @@ def _command(step: Step) -> ShellCommand | None:
     if step.pod is not None:
         return evict_pod(step.pod.namespace, step.pod.name)
     return cordon_node(step.node) if step.action == CORDON else uncordon_node(step.node)
+
+
+def plan_data(answer: Answer) -> dict[str, Any]:
+    """Return the MakeRoom of the contract."""
+    preemption = answer.preemption
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "MakeRoom",
+        "kubernetesVersion": answer.kubernetes_version,
+        "target": _target(answer),
+        "plan": [_step(number, step) for number, step in enumerate(answer.steps, 1)],
+        "node": answer.placed[0].tied[0] if answer.placed else None,
+        "placements": [
+            {"pod": _name(each.pod), "node": each.tied[0], "tied": list(each.tied)} for each in answer.placed
+        ],
+        "unplaced": None if answer.unplaced is None else _name(answer.unplaced.pod),
+        "event": None if answer.unplaced is None else answer.unplaced.event,
+        "searched": {
+            "moves": answer.bounds.moves,
+            "nodes": answer.nodes,
+            "podsOfNode": answer.bounds.pods,
+            "evictions": answer.bounds.evictions,
+        },
+        "complete": answer.complete,
+        "notAskedToMove": dict(answer.refused),
+        "preemption": preemption
+        and {
+            "pod": _name(preemption.pod),
+            "node": preemption.node,
+            "victims": [_name(each) for each in preemption.victims],
+            "notLandingAgain": [_name(each) for each in preemption.homeless],
+        },
+        "summary": plan_sentence(answer),
+        "commands": [str(command) for command in plan_commands(answer)],
+        "warnings": list(answer.notes),
+    }
+
+
+def _target(answer: Answer) -> dict[str, Any]:
+    kind, slash, name = answer.target.rpartition("/")
+    return {"kind": kind if slash else "pod", "namespace": answer.namespace, "name": name}
+
+
+def _step(number: int, step: Step) -> dict[str, Any]:
+    return {
+        "step": number,
+        "action": step.action,
+        "node": step.node,
+        "pod": None if step.pod is None else _name(step.pod),
+        "lands": step.lands,
+        "tied": list(step.tied),
+    }
+
+
+def _name(pod: Pod) -> dict[str, str]:
+    return {"namespace": pod.namespace, "name": pod.name}

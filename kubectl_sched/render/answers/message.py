@@ -1,4 +1,4 @@
-"""FailedScheduling texts in plain words: as a table, and as the `Message` that scripts read."""
+"""The answer of `message`: a FailedScheduling text in plain words, clause by clause."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.diagnostics.messages.reasons import PAGE, as_spelt
 from kubectl_sched.output import API_VERSION
+from kubectl_sched.render.document import Commands, Document, Listing, Said, Sentence, Verdict
 from kubectl_sched.render.safe_text import count
+from kubectl_sched.render.show import Shown
 from kubectl_sched.render.table import Column, Table
-from kubectl_sched.render.writers.styled_text import Text
-from kubectl_sched.render.writers.table_lines import table_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from kubectl_sched.diagnostics.messages.decoder import Clause, FitErrorText
     from kubectl_sched.diagnostics.messages.reasons import Reason
@@ -48,32 +48,43 @@ def _clause_data(clause: Clause) -> dict[str, Any]:
     }
 
 
-def message_lines(text: FitErrorText, width: int) -> Iterator[Text]:
-    """The text clause by clause; the wide column comes last."""
-    if text.total is not None:
-        yield Text(f"{text.available} of {count(text.total, 'node')} can take the pod.", style="bold")
+def shown_message(text: FitErrorText) -> Shown:
+    """Return the meaning of a text in each form."""
+    return Shown(
+        document=lambda _: message_document(text),
+        data=lambda: message_data(text),
+        names=lambda: dict.fromkeys(clause.meaning.anchor for clause in text.clauses if clause.meaning),
+    )
+
+
+def message_document(text: FitErrorText) -> Document:
+    """Return the text clause by clause, in plain words."""
+    told = f"{text.available} of {count(text.total, 'node')} can take the pod." if text.total is not None else ""
+    return Document(
+        verdict=Verdict(text=told),
+        parts=tuple(message_parts(text)),
+        heading="What kube-scheduler said",
+        command="message",
+    )
+
+
+def message_parts(text: FitErrorText) -> Iterator[Said]:
+    """Yield the clauses about nodes, those about preemption, what is missing, and where to read more."""
     for heading, about_preemption in (("", False), ("Could other pods make room?", True)):
         clauses = [clause for clause in text.clauses if clause.about_preemption is about_preemption]
-        if not clauses:
-            continue
-        if heading:
-            yield Text()
-            yield Text(heading, style="bold")
-        yield from table_lines(_table(clauses), width)
+        if clauses and heading:
+            yield Sentence(text=heading, tone="strong", gap=True)
+        if clauses:
+            yield Listing(tables=(_table(clauses),), caption=heading or "Reasons")
     if all(clause.about_preemption for clause in text.clauses):
-        yield Text(f"note: {_NO_REASONS}", style="dim")
-    yield from _more(text.clauses)
-    if text.cut:
-        yield Text(f"note: {_CUT_OFF}; events hold 1024 bytes, the pod's condition has the whole of it", style="dim")
-
-
-def _more(clauses: Sequence[Clause]) -> Iterator[Text]:
-    """Yield the command that says all about each reason."""
-    names = list(dict.fromkeys(clause.meaning.name for clause in clauses if clause.meaning))
+        yield Sentence(text=f"note: {_NO_REASONS}", tone="dim")
+    names = list(dict.fromkeys(clause.meaning.name for clause in text.clauses if clause.meaning))
     if names:
-        yield Text()
-        yield Text("More about each reason:", style="dim")
-        yield from (Text(f"  kubectl sched message --reason {name}", style="dim") for name in names)
+        yield Sentence(text="More about each reason:", tone="dim", gap=True)
+        yield Commands(commands=tuple(f"kubectl sched message --reason {name}" for name in names))
+    if text.cut:
+        told = f"note: {_CUT_OFF}; events hold 1024 bytes, the pod's condition has the whole of it"
+        yield Sentence(text=told, tone="dim")
 
 
 def reason_data(reason: Reason) -> dict[str, Any]:
@@ -92,18 +103,30 @@ def reason_data(reason: Reason) -> dict[str, Any]:
     }
 
 
-def reason_lines(reason: Reason, _: int) -> Iterator[Text]:
-    """Yield the entry of one reason."""
+def shown_reason(reason: Reason) -> Shown:
+    """Return the entry of one reason in each form."""
+    return Shown(
+        document=lambda _: reason_document(reason), data=lambda: reason_data(reason), names=lambda: (reason.name,)
+    )
+
+
+def reason_document(reason: Reason) -> Document:
+    """Return the entry of one reason: its texts, what it means, how it comes about, what helps."""
     named = "" if not reason.plugin or reason.plugin.startswith("{") else f" ({reason.plugin})"
-    yield Text(f"{reason.title}{named}", style="bold")
-    for text, minors in reason.spellings.items():
-        yield Text(f"  {text}{f'   (Kubernetes {minors})' if minors else ''}")
-    yield Text()
-    yield Text(f"It means: {as_spelt(reason.says)}.")
-    yield Text(f"It comes about: {reason.how}")
-    if reason.helps:
-        yield Text(f"It usually helps: {as_spelt(reason.helps)}.")
-    yield Text(f"Upstream: {reason.upstream}", style="dim")
+    texts = (f"{text}{f'   (Kubernetes {minors})' if minors else ''}" for text, minors in reason.spellings.items())
+    helps = (Sentence(text=f"It usually helps: {as_spelt(reason.helps)}."),) if reason.helps else ()
+    return Document(
+        verdict=Verdict(text=f"{reason.title}{named}"),
+        parts=(
+            *(Sentence(text=each, indent=2) for each in texts),
+            Sentence(text=f"It means: {as_spelt(reason.says)}.", gap=True),
+            Sentence(text=f"It comes about: {reason.how}"),
+            *helps,
+            Sentence(text=f"Upstream: {reason.upstream}", tone="dim"),
+        ),
+        heading=reason.title,
+        command="message --reason",
+    )
 
 
 def _table(clauses: list[Clause]) -> Table[Clause]:

@@ -1,20 +1,108 @@
-"""The tables and lines of the answer about a group, for every page that draws them."""
+"""The answer about groups of pods: the verdict on each, its members, topology domains and condition."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
+from kubectl_sched.diagnostics.podgroup_warnings import podgroup_warnings
+from kubectl_sched.output import API_VERSION
+from kubectl_sched.render.answers.podgroup_data import members_data, podgroup_data
+from kubectl_sched.render.document import Document, Listing, Sentence, Verdict, notes_of
 from kubectl_sched.render.safe_text import count
+from kubectl_sched.render.sentences.podgroup_headline import podgroup_headline
+from kubectl_sched.render.show import Shown
 from kubectl_sched.render.table import Column, Table
-from kubectl_sched.scheduler.result import Outcome
+from kubectl_sched.scheduler.result import UNKNOWN_EXIT_CODE, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kubectl_sched.framework.podgroup_info import PlacementScores
     from kubectl_sched.queries.podgroups import PodGroupAnswer
+    from kubectl_sched.render.display import Display
     from kubectl_sched.scheduler.podgroup_result import Member, PlacementResult, PodGroupResult
+
+
+def shown_podgroups(answer: PodGroupAnswer) -> Shown:
+    """Return the answer in each form."""
+    warnings = (each for result in answer.results for each in podgroup_warnings(result))
+    return Shown(
+        document=lambda display: podgroups_document(answer, display),
+        data=lambda: _data(answer),
+        names=lambda: _placements(answer),
+        remarks=lambda: (*answer.notes, *warnings),
+        warnings=answer.warnings,
+    )
+
+
+def podgroups_exit_code(answer: PodGroupAnswer) -> int:
+    """0 if every group is placed, 1 if one is not, 3 if that is not known of one."""
+    if any(result.outcome is Outcome.UNKNOWN for result in answer.results):
+        return UNKNOWN_EXIT_CODE
+    return 0 if all(result.outcome is Outcome.SCHEDULABLE for result in answer.results) else 1
+
+
+def sentences(answer: PodGroupAnswer) -> Iterator[str]:
+    """Yield what is said of each group besides its members."""
+    for result in answer.results:
+        yield podgroup_headline(result)
+        yield from lines(result)
+    yield from suggested(answer)
+
+
+def podgroups_document(answer: PodGroupAnswer, display: Display) -> Document:
+    """Return the answer about one group, or about each of several."""
+    notes = notes_of((), answer.notes)
+    groups = tuple(_document(result, display) for result in answer.results)
+    if answer.is_about_one:
+        told = tuple(Sentence(text=each) for each in suggested(answer))
+        first = groups[0]
+        premises = (*first.notes.premises, *notes.premises)
+        return replace(first, parts=(*first.parts, *told), notes=notes_of(first.notes.changing, premises))
+    fitting = sum(result.outcome is Outcome.SCHEDULABLE for result in answer.results)
+    fit = "fits" if fitting == 1 else "fit"
+    text = f"{count(len(groups), 'group')}, of which {fitting:,} {fit}." if groups else "no group is pending"
+    return Document(
+        verdict=Verdict(text=text), notes=notes, details=groups, heading="Groups of pods", command="explain podgroup"
+    )
+
+
+def _document(result: PodGroupResult, display: Display) -> Document:
+    fits = result.outcome is Outcome.SCHEDULABLE
+    listings = (
+        Listing(tables=(table,), caption=caption, gap=bool(number))
+        for number, (caption, table) in enumerate(tables(result, in_full=display.in_full))
+    )
+    return Document(
+        verdict=Verdict(
+            text=f"{podgroup_headline(result)}.", tone="" if fits else "bad", badge="fits" if fits else "does not fit"
+        ),
+        parts=(*listings, *(Sentence(text=each) for each in lines(result))),
+        notes=notes_of((), tuple(podgroup_warnings(result))),
+        facts=(("Replayed as", f"kube-scheduler {result.kubernetes_version}"),),
+        heading=result.info.group.key,
+        command="explain podgroup",
+    )
+
+
+def _data(answer: PodGroupAnswer) -> dict[str, Any]:
+    items, notes = [podgroup_data(result) for result in answer.results], (*answer.notes, *answer.warnings)
+    if answer.is_about_one:
+        suggestions = [{"text": each.text, "members": members_data(each.result)} for each in answer.suggestions]
+        said = [*items[0]["warnings"], *notes]
+        return {**items[0], "suggestions": suggestions, "warnings": said}
+    kind = "PodGroupExplanationList"
+    return {"apiVersion": API_VERSION, "kind": kind, "items": items, "warnings": list(notes)}
+
+
+def _placements(answer: PodGroupAnswer) -> Iterator[str]:
+    for result in answer.results:
+        for member in result.members:
+            if member.node_name is not None:
+                yield f"pod/{member.pod.metadata.name} node/{member.node_name}"
 
 
 def tables(result: PodGroupResult, *, in_full: bool) -> Iterator[tuple[str, Table[Any]]]:

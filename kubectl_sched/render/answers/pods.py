@@ -1,23 +1,23 @@
-"""Several pods at once: a line each, those of one owner and one answer together."""
+"""The answer about several pods as a Document: a line each, those of one owner and one answer together."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from kubectl_sched.diagnostics.warnings import NOT_SCORED
 from kubectl_sched.framework.clauses import OfRequests
+from kubectl_sched.render.document import Document, Listing, Notes, Said, Sentence, Verdict, notes_of
 from kubectl_sched.render.safe_text import count, listed, safe
 from kubectl_sched.render.sentences.gate_sentences import lines_of_jobs
 from kubectl_sched.render.sentences.headline import decision, headline, is_held, landing, unjudged
 from kubectl_sched.render.sentences.node_sentences import why_not
 from kubectl_sched.render.sentences.reason_clauses import BY_REQUESTS, last_first
+from kubectl_sched.render.sentences.search_start_sentence import sampling_notes
 from kubectl_sched.render.sentences.status_sentences import stage_words
 from kubectl_sched.render.table import Column, Table
-from kubectl_sched.render.writers.first_screen import BLANK, Part
-from kubectl_sched.render.writers.note_lines import note_parts
-from kubectl_sched.render.writers.styled_text import Text
-from kubectl_sched.render.writers.table_lines import table_lines
 from kubectl_sched.scheduler.member_result import MemberResult
 from kubectl_sched.scheduler.result import Outcome
 
@@ -35,19 +35,78 @@ _WARNINGS_SHOWN = 5
 _WHERE_HELP_IS = "what would help: kubectl sched explain pod NAME for one, kubectl sched for all"
 
 
-def pods_parts(answer: Answer, notes: Sequence[str], width: int, display: Display) -> Iterator[Part]:
-    """Yield a line for each pod or group of pods with its outcome and the reason."""
+def pods_document(answer: Answer, display: Display) -> Document:
+    """Return a line for each pod or group of pods, and in full also the whole answer about each."""
     explanations = answer.explanations
-    yield Part(full=table_lines(pods_table(explanations), width), rank=9)
-    yield BLANK
-    yield Part(full=(Text(in_sum(explanations, answer.together)),), rank=9)
+    if display.node is not None and explanations and not display.is_page:
+        return _on_one_node(answer, display.node)
+    groups = [group[0] for group in grouped(explanations)] if display.is_page else explanations
+    shares = len(groups) if display.is_page else 1
+    whole = replace(display, parts_of_page=shares)
+    details = tuple(_detail(each, whole, explanations) for each in groups) if display.in_full else ()
+    return Document(
+        verdict=Verdict(text=in_sum(explanations, answer.together) if explanations else answer.nothing),
+        parts=tuple(_list(explanations)) if explanations and not display.is_wide else (),
+        notes=notes_of(answer.warnings, (*pod_notes(explanations), *sampling_notes(explanations), *answer.notes)),
+        facts=_facts(explanations),
+        details=details,
+        is_index=True,
+        heading="Pods",
+    )
+
+
+def _detail(explanation: Explanation, display: Display, all_of_them: Sequence[Explanation]) -> Document:
+    """Return the whole answer about one of them; on a page also for the others of its owner with the same answer."""
+    from kubectl_sched.render.answers.explain import pod_document  # it is needed in full only
+
+    found = pod_document(explanation, display)
+    if not display.is_page:
+        return replace(found, notes=Notes())
+    same = next(group for group in grouped(all_of_them) if group[0] is explanation)
+    if len(same) == 1:
+        return found
+    names = ", ".join(each.pod.key for each in same[1:])
+    told = Sentence(text=f"It is so for {count(len(same) - 1, 'more pod')} of the same owner: {names}.")
+    return replace(found, parts=(told, *found.parts))
+
+
+def _list(explanations: Sequence[Explanation]) -> Iterator[Said]:
+    yield Listing(tables=(pods_table(explanations),), caption="What becomes of each pod", gap=True)
     if any(each.result.outcome is Outcome.UNSCHEDULABLE for each in explanations):
-        yield Part(full=(Text(_WHERE_HELP_IS, style="dim"),), rank=3)
-    lines = tuple(map(Text, lines_of_jobs(explanations)))
-    if lines:
-        yield BLANK
-        yield Part(full=lines, rank=4, lean=lines[:2], keep=1)
-    yield from note_parts((*pod_notes(explanations), *notes), width, display)
+        yield Sentence(text=_WHERE_HELP_IS, tone="dim", rank=3, gap=True)
+    for number, each in enumerate(lines_of_jobs(explanations)):
+        yield Sentence(text=each, rank=4, gap=not number)
+
+
+def _facts(explanations: Sequence[Explanation]) -> tuple[tuple[str, str], ...]:
+    results = [each.result for each in explanations]
+    if not results:
+        return ()
+    names = dict.fromkeys(result.framework.profile.scheduler_name for result in results if result.framework is not None)
+    return (
+        ("Replayed as", f"kube-scheduler {results[0].kubernetes_version}"),
+        *((("Profile", ", ".join(names)),) if names else ()),
+        ("Nodes", f"{len(results[0].nodes):,}"),
+    )
+
+
+def _on_one_node(answer: Answer, node: str) -> Document:
+    """Return the report of one node for each pod."""
+    from kubectl_sched.render.answers.explain_node import node_document  # rarely asked for
+
+    one = answer.is_about_one_pod
+    reports = tuple(node_document(each, node, one=one) for each in answer.explanations)
+    premises = (*(note for each in answer.explanations for note in each.warnings), *answer.notes)
+    notes = notes_of(answer.warnings, premises)
+    if one:
+        return replace(reports[0], notes=notes)
+    return Document(
+        verdict=Verdict(text=""),
+        notes=notes,
+        facts=_facts(answer.explanations),
+        details=reports,
+        heading="Pods",
+    )
 
 
 def pods_table(explanations: Sequence[Explanation]) -> Table[list[Explanation]]:

@@ -1,38 +1,51 @@
-"""Profiles as they would run, with what differs from the default marked."""
+"""The answer of `profiles`: profiles as they would run, with what differs from the default marked."""
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.config.differences_from_default import args_document, compare, differing_args
 from kubectl_sched.output import API_VERSION
 from kubectl_sched.record import plain
-from kubectl_sched.render.safe_text import safe
+from kubectl_sched.render.document import Document, Listing, Said, Sentence, Verdict, notes_of
+from kubectl_sched.render.safe_text import count
+from kubectl_sched.render.show import Shown
 from kubectl_sched.render.table import Column, Table
-from kubectl_sched.render.writers.data import warn, write_data, write_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kubectl_sched.config import Configuration, ResolvedProfile
     from kubectl_sched.config.differences_from_default import PluginDifference
+    from kubectl_sched.render.display import Display
     from kubectl_sched.render.table import Tone
-    from kubectl_sched.render.writers.styled_text import Text
 
 _MARKS = {"added": "+", "removed": "-", "moved": "~", "weight": "~", "": ""}
 
 
-def show_profiles(configuration: Configuration, default: ResolvedProfile, output: str, color: str) -> None:
-    """Print every profile of a configuration beside the default one of the same version and gates."""
-    if output == "name":
-        warn(configuration.warnings)
-        write_names(f"profile/{name}" for name in configuration.profiles)
-    elif output in {"json", "yaml"}:
-        write_data(profiles(configuration, default), output)
-    else:
-        from kubectl_sched.render.writers.terminal import print_parts
+def shown_profiles(configuration: Configuration, default: ResolvedProfile) -> Shown:
+    """Return every profile of a configuration beside the default one of the same version and gates, in each form."""
+    return Shown(
+        document=lambda display: profiles_document(configuration, default, display),
+        data=lambda: profiles(configuration, default),
+        names=lambda: (f"profile/{name}" for name in configuration.profiles),
+        remarks=lambda: configuration.warnings,
+    )
 
-        print_parts(lambda width: _page(configuration, default, width, in_full=output == "wide"), color)
+
+def profiles_document(configuration: Configuration, default: ResolvedProfile, display: Display) -> Document:
+    """Return each profile with its plugins and what differs from the default, and the extenders."""
+    each = [_profile(profile, default, in_full=display.in_full) for profile in configuration.profiles.values()]
+    extenders = [f"extender {extender.address}, weight {extender.weight}" for extender in configuration.extenders]
+    return Document(
+        verdict=Verdict(text=f"{count(len(each), 'profile')}, as kube-scheduler {configuration.version} runs them."),
+        parts=(*chain.from_iterable(each), *(Sentence(text=told, gap=not at) for at, told in enumerate(extenders))),
+        notes=notes_of(configuration.warnings, ()),
+        facts=(("Replayed as", f"kube-scheduler {configuration.version}"),),
+        heading="Profiles",
+        command="profiles",
+    )
 
 
 def profiles(configuration: Configuration, default: ResolvedProfile) -> dict[str, Any]:
@@ -101,39 +114,20 @@ def _differs(profile: ResolvedProfile, default: ResolvedProfile) -> bool:
     )
 
 
-def _page(configuration: Configuration, default: ResolvedProfile, width: int, *, in_full: bool) -> Iterator[Text]:
-    from kubectl_sched.render.writers.styled_text import Text
-
-    for index, profile in enumerate(configuration.profiles.values()):
-        if index:
-            yield Text()
-        yield from _profile(profile, default, str(configuration.version), width, in_full=in_full)
-    if configuration.extenders or configuration.warnings:
-        yield Text()
-    for extender in configuration.extenders:
-        yield Text(f"extender {safe(extender.address)}, weight {extender.weight}")
-    yield from (Text(f"note: {safe(warning)}", style="dim") for warning in configuration.warnings)
-
-
-def _profile(
-    profile: ResolvedProfile, default: ResolvedProfile, version: str, width: int, *, in_full: bool
-) -> Iterator[Text]:
-    from kubectl_sched.render.writers.styled_text import Text
-    from kubectl_sched.render.writers.table_lines import table_lines
-
+def _profile(profile: ResolvedProfile, default: ResolvedProfile, *, in_full: bool) -> Iterator[Said]:
     legend = "as the default profile is"
     if _differs(profile, default):
         legend = "beside the default profile: + has besides, - has not, ~ in another place or with another weight"
-    yield Text(f"{safe(profile.scheduler_name)}, as kube-scheduler {version} runs it; {legend}", style="bold")
-    yield from table_lines(_plugin_table(profile, default, in_full=in_full), width)
+    yield Sentence(text=f"{profile.scheduler_name}, {legend}", tone="strong", gap=True)
+    yield Listing(tables=(_plugin_table(profile, default, in_full=in_full),), caption=profile.scheduler_name)
     if profile.percentage_of_nodes_to_score != default.percentage_of_nodes_to_score:
-        yield Text(f"percentageOfNodesToScore: {profile.percentage_of_nodes_to_score}")
+        yield Sentence(text=f"percentageOfNodesToScore: {profile.percentage_of_nodes_to_score}")
     changed = differing_args(profile, default)
     shown = {name: args_document(args) for name, args in profile.args.items()} if in_full else changed
     for name, fields in shown.items():
         marks = {field: "~" if field in changed.get(name, ()) else "" for field in fields}
         told = (f"{marks[field]}{field}: {_flow(value)}" for field, value in fields.items())
-        yield Text(f"args of {name}: {safe('; '.join(told)) or 'none'}")
+        yield Sentence(text=f"args of {name}: {'; '.join(told) or 'none'}")
 
 
 def _plugin_table(profile: ResolvedProfile, default: ResolvedProfile, *, in_full: bool) -> Table[tuple[str, str, Tone]]:

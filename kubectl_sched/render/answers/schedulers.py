@@ -2,42 +2,50 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from kubectl_sched.render.document import Commands, Document, Said, Sentence, Verdict
 from kubectl_sched.render.safe_text import count, safe
-from kubectl_sched.render.writers.data import warn, write_data, write_names
-from kubectl_sched.render.writers.styled_text import Text
-from kubectl_sched.render.writers.suggestion_text import command_lines, unbroken
+from kubectl_sched.render.show import Shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-_INDENT = "  "
+_INDENT = 2
 _TO_FETCH = "default profile assumed; this fetches its own, for --config scheduler.yaml:"
 
 
-def show_schedulers(data: dict[str, Any], output: str, color: str) -> None:
-    """Print a report, as `cluster.scheduler_report` makes it."""
-    if output not in {"json", "yaml"}:
-        warn(data["warnings"])
-    if output == "name":
-        write_names(f"scheduler/{each['name']}" for each in data["items"])
-    elif output in {"json", "yaml"}:
-        write_data(data, output)
-    else:
-        from kubectl_sched.render.writers.terminal import print_parts
-
-        print_parts(partial(_page, data), color)
+def shown_schedulers(data: dict[str, Any]) -> Shown:
+    """Return a report, as `queries.schedulers` makes it, in each form."""
+    return Shown(
+        document=lambda _: schedulers_document(data),
+        data=lambda: data,
+        names=lambda: (f"scheduler/{each['name']}" for each in data["items"]),
+        warnings=tuple(data["warnings"]),
+    )
 
 
-def _page(data: dict[str, Any], width: int) -> Iterator[Text]:
-    for item in data["items"]:
-        yield Text(_head(item), style="bold" if item["serves"] else "bold red")
-        yield from _lines(item, width - len(_INDENT))
-    for each in data["unserved"]:
-        yield Text(_unserved(each), style="bold red")
+def schedulers_document(data: dict[str, Any]) -> Document:
+    """Return what is known of each scheduler, and the schedulerNames that nobody serves."""
+    parts = [said for item in data["items"] for said in _scheduler(item)]
+    parts += [Sentence(text=_unserved(each), tone="bad") for each in data["unserved"]]
+    schedulers = count(len(data["items"]), "scheduler")
+    unserved = len(data["unserved"])
+    without = f"; {count(unserved, 'schedulerName')} that nobody serves" if unserved else ""
+    return Document(
+        verdict=Verdict(text=f"{schedulers}{without}."), parts=tuple(parts), heading="Schedulers", command="schedulers"
+    )
+
+
+def _scheduler(item: dict[str, Any]) -> Iterator[Said]:
+    yield Sentence(text=_head(item), tone="strong" if item["serves"] else "bad")
+    yield from (Sentence(text=each, indent=_INDENT) for each in _profiles(item))
+    for number, command in enumerate(item["configuration"]["commands"]):
+        told = "or from the scheduler itself:" if number else _TO_FETCH
+        yield Sentence(text=told, indent=_INDENT)
+        yield Commands(commands=(command,), indent=2 * _INDENT)
+    yield from (Sentence(text=each, indent=_INDENT) for each in _state(item))
 
 
 def _head(item: dict[str, Any]) -> str:
@@ -46,14 +54,6 @@ def _head(item: dict[str, Any]) -> str:
     replicas = f", {count(len(item['pods']), 'replica')}" if len(item["pods"]) > 1 else ""
     serves = "" if item["serves"] else ", serves nobody"
     return safe(f"{item['kind']} {where}{version}{replicas}{serves}")
-
-
-def _lines(item: dict[str, Any], width: int) -> Iterator[Text]:
-    yield from (Text(f"{_INDENT}{line}") for line in _profiles(item))
-    for number, command in enumerate(item["configuration"]["commands"]):
-        yield Text(f"{_INDENT}{'or from the scheduler itself:' if number else _TO_FETCH}")
-        yield from (unbroken(f"{_INDENT}{line}") for line in command_lines(command, width))
-    yield from (Text(f"{_INDENT}{line}") for line in _state(item))
 
 
 def _profiles(item: dict[str, Any]) -> Iterator[str]:

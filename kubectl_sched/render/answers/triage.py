@@ -1,96 +1,179 @@
-"""A triage as text: a table with a line for each group, and with -o wide what to paste for each."""
+"""The answer of `kubectl sched` by itself: pending pods by what keeps them pending, and what helps each group."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
+from kubectl_sched.output import API_VERSION
+from kubectl_sched.own_error import EXIT_CODE
+from kubectl_sched.record import plain
 from kubectl_sched.render.ages import age
-from kubectl_sched.render.group_table import NONE, group_table, workloads_in_words
-from kubectl_sched.render.safe_text import count, safe
+from kubectl_sched.render.answers.explain import WHAT_HELPS, rung_of
+from kubectl_sched.render.answers.explanation_data import suggestion_data
+from kubectl_sched.render.display import PAGES
+from kubectl_sched.render.document import Document, Ladder, Listing, Rung, Said, Sentence, Verdict, notes_of
+from kubectl_sched.render.safe_text import count, listed
 from kubectl_sched.render.sentences.group_sentences import (
     cause_in_words,
     help_in_words,
     pods_in_words,
     summary,
     waits_for,
+    what_helps,
 )
-from kubectl_sched.render.writers.first_screen import folded
-from kubectl_sched.render.writers.note_lines import note_lines
-from kubectl_sched.render.writers.styled_text import Text
-from kubectl_sched.render.writers.suggestion_text import steps_of, unbroken
-from kubectl_sched.render.writers.table_lines import table_lines
+from kubectl_sched.render.show import Shown
+from kubectl_sched.render.table import Column, Table
+from kubectl_sched.scheduler.result import UNKNOWN_EXIT_CODE, Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from kubectl_sched.queries.triage import Group, Triage
     from kubectl_sched.render.display import Display
     from kubectl_sched.suggestions.for_all import ForAll
 
 NOTHING = "nothing is pending"
-_INDENT = "  "
+NONE = "-"
+_NOT_SEARCHED = "…"
 _REFUSALS_SHOWN = 5
-_NO_WIDTH = 1000
-"""A console that is wider than this is a pipe."""
+_INDENT = 2
 
 
-def triage_text(triage: Triage, width: int, display: Display) -> Iterator[Text]:
-    """Yield the table, with -o wide each group's pods and commands, then the notes."""
-    if not triage.groups:
-        yield Text(NOTHING)
-    else:
-        is_piped = width > _NO_WIDTH
-        yield from (
-            table_lines(group_table(triage.groups, triage.at), width)
-            if is_piped
-            else _paragraphs(triage, width, display)
-        )
-        pods, groups = count(triage.pending, "pod"), count(len(triage.groups), "cause")
-        yield Text(f"\n{pods} pending, {groups}.")
-        for group in triage.groups if is_piped and display.is_wide else ():
-            yield Text(f"\n{pods_in_words(group)}: {cause_in_words(group)}.", style="bold")
-            yield from _pods_and_commands(group, width)
+def shown_triage(triage: Triage) -> Shown:
+    """Return the answer in each form."""
+    return Shown(
+        document=lambda display: triage_document(triage, display),
+        data=lambda: triage_data(triage),
+        names=lambda: (f"pod/{pod.name}" for group in triage.groups for pod in group.pods),
+        remarks=lambda: triage.notes,
+        warnings=triage.warnings,
+    )
+
+
+def triage_exit_code(triage: Triage) -> int:
+    """Return 0 if nothing is pending, 1 if anything is, 3 if a budget ended, 4 if a bug left anything open."""
+    if any(each.result.has_met_a_bug for group in triage.groups for each in group.explanations):
+        return EXIT_CODE
+    if any(each.result.outcome is Outcome.UNKNOWN for group in triage.groups for each in group.explanations):
+        return UNKNOWN_EXIT_CODE
+    return 1 if triage.groups else 0
+
+
+def triage_document(triage: Triage, display: Display) -> Document:
+    """Return a paragraph for each group; in full and on pages also its pods and what to paste."""
+    pods, groups = count(triage.pending, "pod"), count(len(triage.groups), "cause")
+    is_page = display.output in PAGES
+    details = tuple(_group(each, triage.at) for each in triage.groups) if is_page or display.is_wide else ()
+    listing = (Listing(tables=(group_table(triage.groups, triage.at),), caption="Causes, the largest first"),)
+    told: Sequence[Said] = listing if is_page and triage.groups else ()
+    if not details:
+        told = tuple(chain.from_iterable(_paragraph(each, triage.at) for each in triage.groups))
+    return Document(
+        verdict=Verdict(text=f"{pods} pending, {groups}." if triage.groups else NOTHING),
+        parts=tuple(told),
+        notes=notes_of((), triage.notes),
+        details=(*details, *_refusals(triage)),
+        is_index=True,
+        heading="Pending pods",
+        command="",
+    )
+
+
+def _paragraph(group: Group, at: str | None) -> Iterator[Sentence]:
+    yield Sentence(text=f"{summary(group)}.", tone="strong")
+    yield from _about(group, at)
+
+
+def _about(group: Group, at: str | None) -> Iterator[Sentence]:
+    oldest, waiting = age(group.oldest, at) or NONE, waits_for(group)
+    yield Sentence(text=f"oldest {oldest}: {workloads_in_words(group)}", indent=_INDENT)
+    if waiting:
+        yield Sentence(text=f"waiting for {waiting}", indent=_INDENT)
+
+
+def _refusals(triage: Triage) -> Iterator[Document]:
+    """Yield the nodes whose kubelets refused pods."""
     if triage.refusals:
-        yield Text("\nNodes that swallow pods:", style="bold")
-        for each in triage.refusals[:_REFUSALS_SHOWN]:
-            yield from _indented(safe(each.text), width)
-        more = len(triage.refusals) - _REFUSALS_SHOWN
-        if more > 0:
-            yield Text(f"  and {count(more, 'more node')} (-o json)", style="dim")
-    notes = note_lines(triage.notes, width, display)
-    if notes:
-        yield from (Text(), *notes)
+        shown = triage.refusals[:_REFUSALS_SHOWN]
+        more = len(triage.refusals) - len(shown)
+        rest = (Sentence(text=f"and {count(more, 'more node')} (-o json)", tone="dim"),) if more else ()
+        heading = "Nodes whose kubelet refuses pods"
+        told = (Sentence(text=each.text, indent=_INDENT) for each in shown)
+        yield Document(verdict=Verdict(text=f"{heading}:"), parts=(*told, *rest), heading=heading)
 
 
-def _paragraphs(triage: Triage, width: int, display: Display) -> Iterator[Text]:
-    """A paragraph each, as a terminal has no room for so many columns."""
-    for position, group in enumerate(triage.groups):
-        if position and display.is_wide:
-            yield Text()
-        yield Text(f"{summary(group)}.", style="bold")
-        oldest, waiting = age(group.oldest, triage.at) or NONE, waits_for(group)
-        yield from _indented(f"oldest {oldest}: {workloads_in_words(group)}", width)
-        if waiting:
-            yield from _indented(f"waiting for {waiting}", width)
-        if display.is_wide:
-            yield from _pods_and_commands(group, width, is_first_told=True)
+def _group(group: Group, at: str | None) -> Document:
+    """Return the whole answer about one group."""
+    return Document(
+        verdict=Verdict(text=f"{summary(group)}."),
+        parts=tuple(_parts(group, at)),
+        heading=pods_in_words(group),
+    )
 
 
-def _pods_and_commands(group: Group, width: int, *, is_first_told: bool = False) -> Iterator[Text]:
-    """Yield every pod, and every suggestion with its commands; the sentence of the first only unless told already."""
-    yield from _indented(", ".join(safe(pod.key) for pod in group.pods), width)
-    for position, found in enumerate(group.suggestions or ()):
-        if position or not is_first_told:
-            yield Text(f"{'Or: ' if position else ''}{_sentence(found, capital=not position)}")
-        if found.suggestion.caution:
-            yield from _indented(f"But: {safe(found.suggestion.caution)}.", width)
-        yield from map(unbroken, steps_of(found.suggestion, found.suggestion.commands, width))
+def _parts(group: Group, at: str | None) -> Iterator[Said]:
+    yield from _about(group, at)
+    yield Sentence(text=", ".join(pod.key for pod in group.pods), indent=_INDENT)
+    if group.suggestions:
+        yield Ladder(heading=WHAT_HELPS, rungs=tuple(map(_rung, group.suggestions)))
 
 
-def _sentence(found: ForAll, *, capital: bool) -> str:
-    helps = help_in_words(found)
-    return f"{helps[:1].upper() if capital else helps[:1]}{helps[1:]}."
+def _rung(found: ForAll) -> Rung:
+    caution = f" (but {found.suggestion.caution})" if found.suggestion.caution else ""
+    return rung_of(found.suggestion, f"{help_in_words(found)}{caution}")
 
 
-def _indented(text: str, width: int) -> Iterator[Text]:
-    return (Text(f"{_INDENT}{line}") for line in folded(text, width - len(_INDENT)))
+def group_table(groups: Sequence[Group], at: str | None) -> Table[Group]:
+    """Return a row for each group; ages count from the moment `at`."""
+    return Table(
+        columns=(
+            Column(heading="Pods", cell=lambda group: f"{len(group.explanations):,}", kind="number"),
+            Column(heading="Oldest", cell=lambda group: age(group.oldest, at) or NONE, kind="number"),
+            Column(heading="Why", cell=cause_in_words, kind="words"),
+            Column(heading="What helps", cell=_helps, kind="words"),
+            Column(heading="Waiting for", cell=lambda group: waits_for(group) or NONE, kind="words"),
+            Column(heading="Workloads", cell=workloads_in_words, kind="words"),
+        ),
+        rows=groups,
+    )
+
+
+def _helps(group: Group) -> str:
+    return _NOT_SEARCHED if group.suggestions is None else what_helps(group) or NONE
+
+
+def workloads_in_words(group: Group) -> str:
+    """`ml/Job/train, ml/Deployment/notebook and research/Pod/eval`."""
+    return listed([f"{namespace}/{name}" for namespace, name in group.workloads])
+
+
+def triage_data(triage: Triage) -> dict[str, Any]:
+    """Return the `Triage`."""
+    refused = (each.text for each in triage.refusals)
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Triage",
+        "groups": [_group_data(each) for each in triage.groups],
+        "pending": triage.pending,
+        "refusingNodes": plain(triage.refusals),
+        "warnings": list(dict.fromkeys((*refused, *triage.notes, *triage.warnings))),
+    }
+
+
+def _group_data(group: Group) -> dict[str, Any]:
+    return {
+        "cause": plain(group.cause),
+        "summary": summary(group),
+        "pods": [{"namespace": pod.namespace, "name": pod.name} for pod in group.pods],
+        "workloads": [name for _, name in group.workloads],
+        "oldest": group.oldest,
+        "suggestions": [_for_all(each) for each in group.suggestions or ()],
+        "waitingFor": waits_for(group),
+    }
+
+
+def _for_all(found: ForAll) -> dict[str, Any]:
+    """The suggestion, with what it does for the pods of the group."""
+    placed = {"placed": found.placed, "pods": found.pods, "perNode": dict(found.per_node)}
+    return {**suggestion_data(found.suggestion), "summary": help_in_words(found), **placed}

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kubectl_sched.api.apimachinery.timestamps import to_the_second
 from kubectl_sched.framework.clauses import first_few
 from kubectl_sched.output import API_VERSION
 from kubectl_sched.render.answers.explanation_data import stage_data
-from kubectl_sched.render.answers.message import message_data, message_lines
+from kubectl_sched.render.answers.message import message_data, message_document, message_parts
+from kubectl_sched.render.document import Commands, Document, Said, Sentence, Verdict, notes_of
 from kubectl_sched.render.safe_text import safe
 from kubectl_sched.render.sentences.status_sentences import said_of
-from kubectl_sched.render.writers.styled_text import Text
+from kubectl_sched.render.show import Shown
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Sequence
@@ -65,27 +67,47 @@ def _said_data(said: Statement) -> dict[str, Any]:
     }
 
 
-def decoded_lines(told: Sequence[PodStatements], limits: Limits, width: int) -> Iterator[Text]:
-    """Each pod with what was said of it, equal ones once, then what is missing for all of them."""
-    for each, *others_like_it in _equal(told):
-        yield Text(f"{safe(each.pod.key)} {_state(each)}.", style="bold")
-        if words := _stage_words(each):
-            yield Text(f"{words}.")
-        if each.newest is not None:
-            yield from _said_lines(each.newest, width)
-        if others_like_it:
-            names = first_few([other.pod.key for other in others_like_it])
-            other = "other pod" if len(others_like_it) == 1 else "other pods"
-            yield Text(safe(f"The same holds for {len(others_like_it):,} {other}: {names}."))
-        for event in _other_events(each):
-            yield Text(safe(f"{to_the_second(event.last_seen)} {event.reason} ({event.by}): {event.words}"))
-        yield Text()
-    yield Text("This is what was said, not a replay. It does not tell:", style="bold")
-    yield from (Text(f"  {unknown}") for unknown in _UNKNOWN)
-    for sentence in limits.sentences:
-        yield Text(f"note: {safe(sentence)}", style="dim")
-    yield Text("With the missing rules it can be replayed; or by --from with the file that an administrator makes by:")
-    yield Text(f"  {limits.command}")
+def shown_decoded(told: Sequence[PodStatements], limits: Limits, *, one: bool) -> Shown:
+    """Return what was said of the pods in each form."""
+    return Shown(
+        document=lambda _: decoded_document(told, limits),
+        data=lambda: decoded_data(told, limits, one=one),
+        names=tuple,
+    )
+
+
+def decoded_document(told: Sequence[PodStatements], limits: Limits) -> Document:
+    """Return each pod with what was said of it, equal ones once, then what is missing for all of them."""
+    return Document(
+        verdict=Verdict(text=""),
+        parts=(*chain.from_iterable(map(_about, _equal(told))), *_what_is_missing(limits)),
+        notes=notes_of((), limits.sentences),
+        heading="What schedulers said",
+    )
+
+
+def _about(alike: Sequence[PodStatements]) -> Iterator[Said]:
+    each, *others_like_it = alike
+    yield Sentence(text=f"{each.pod.key} {_state(each)}.", tone="strong", gap=True)
+    if words := _stage_words(each):
+        yield Sentence(text=f"{words}.")
+    if each.newest is not None:
+        yield from _said(each.newest)
+    if others_like_it:
+        names = first_few([other.pod.key for other in others_like_it])
+        other = "other pod" if len(others_like_it) == 1 else "other pods"
+        yield Sentence(text=f"It is so for {len(others_like_it):,} {other}: {names}.")
+    for event in _other_events(each):
+        yield Sentence(text=f"{to_the_second(event.last_seen)} {event.reason} ({event.by}): {event.words}")
+
+
+def _what_is_missing(limits: Limits) -> Iterator[Said]:
+    yield Sentence(text="This is what was said, not a replay. It does not tell:", tone="strong", gap=True)
+    yield from (Sentence(text=each, indent=2) for each in _UNKNOWN)
+    yield Sentence(
+        text="With the missing rules it can be replayed; or by --from with the file that an administrator makes by:"
+    )
+    yield Commands(commands=(limits.command,))
 
 
 def _equal(told: Sequence[PodStatements]) -> Iterable[list[PodStatements]]:
@@ -120,10 +142,12 @@ def _state(told: PodStatements) -> str:
     return "waits for a node"
 
 
-def _said_lines(said: Statement, width: int) -> Iterator[Text]:
-    when = f" at {safe(to_the_second(said.last_seen))}" if said.last_seen else ""
-    yield Text(f"{safe(said.by or 'a scheduler')} said{when}:")
+def _said(said: Statement) -> Iterator[Said]:
+    when = f" at {to_the_second(said.last_seen)}" if said.last_seen else ""
+    yield Sentence(text=f"{said.by or 'a scheduler'} said{when}:")
     if said.text is None:
-        yield Text(f"  {safe(said.words)}")
+        yield Sentence(text=said.words, indent=2)
         return
-    yield from message_lines(said.text, width)
+    verdict = message_document(said.text).verdict
+    yield from (Sentence(text=verdict.line, tone="strong"),) if verdict.text else ()
+    yield from message_parts(said.text)

@@ -1,21 +1,26 @@
-"""The page about a what-if: a sentence, then by workload, by node and by zone, and why the first did not fit."""
+"""The answer of `whatif`: where pods go by workload, by node and by zone, and why the first did not fit."""
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.api.core import ZONE
 from kubectl_sched.framework.amounts import common_unit
+from kubectl_sched.output import API_VERSION
+from kubectl_sched.queries.explanation import Explanation
+from kubectl_sched.record import plain
+from kubectl_sched.render.document import Document, Folding, Listing, Quote, Said, Sentence, Verdict, notes_of
 from kubectl_sched.render.safe_text import count, listed, safe
+from kubectl_sched.render.sentences.headline import decision
+from kubectl_sched.render.show import Shown
 from kubectl_sched.render.table import Column, Table
-from kubectl_sched.render.writers.note_lines import note_lines
-from kubectl_sched.render.writers.styled_text import Text
-from kubectl_sched.render.writers.table_lines import fits, table_lines
+from kubectl_sched.scheduler.result import UNKNOWN_EXIT_CODE, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from kubectl_sched.queries.whatif import Answer
     from kubectl_sched.render.display import Display
     from kubectl_sched.simulation.placements import Placement, Simulated
     from kubectl_sched.simulation.rollout import RolledOut
@@ -24,34 +29,122 @@ if TYPE_CHECKING:
 
 RESOURCES = {"cpu": "CPU requested", "memory": "Memory requested", "pods": "Pods"}
 _NODES_SHOWN = 20
-_BARS = (8, 5, 3)
-"""The lengths that bars may have. The longest that the terminal has room for is taken, if it has for any."""
+_PLACEMENTS_SHOWN = 10_000
 
 
-def page(answer: WhatIfResult, warnings: Sequence[str], display: Display, width: int) -> Iterator[Text]:
-    """The page, line by line, for so many columns."""
+def shown_what_if(answer: Answer) -> Shown:
+    """Return the answer in each form."""
+    result, notes = answer.result, answer.notes
+    return Shown(
+        document=lambda display: what_if_document(answer, display),
+        data=lambda: what_if_data(result, answer.kubernetes_version, notes),
+        names=lambda: (
+            f"pod/{each.pod.name} node/{each.node}" for each in result.simulated.placements if each.is_placed
+        ),
+        remarks=lambda: (*result.warnings, *notes, *_without_node(result.simulated.placements)),
+    )
+
+
+def _names(placements: Sequence[Placement]) -> Iterator[str]:
+    return (f"pod/{each.pod.name} node/{each.node}" for each in placements if each.is_placed)
+
+
+def what_if_exit_code(answer: WhatIfResult) -> int:
+    """Return 0 if all are placed, or with `--replicas max`, 1 if not, 3 if it is unknown."""
+    if answer.interrupted:
+        return 1
+    if any(each.outcome is Outcome.UNKNOWN for each in answer.simulated.placements):
+        return UNKNOWN_EXIT_CODE
+    if answer.simulated.stopped is not None:
+        return UNKNOWN_EXIT_CODE if answer.simulated.stopped.outcome is Outcome.UNKNOWN else 0
+    stuck = any(rollout.stuck_at is not None for rollout in answer.rollouts)
+    return 1 if answer.simulated.unplaced or stuck else 0
+
+
+def what_if_document(answer: Answer, display: Display) -> Document:
+    """Return where pods go by workload, by node and by zone, and why the first did not fit."""
+    result = answer.result
+    fits = not result.simulated.unplaced
+    premises = (*about_chance(result.simulated.placements), *result.warnings, *answer.notes)
+    return Document(
+        verdict=Verdict(
+            text=what_if_sentence(result),
+            tone="good" if fits else "bad",
+            badge="all fits" if fits else "not all fits",
+        ),
+        parts=tuple(_parts(result, display)),
+        notes=notes_of((), premises),
+        facts=(("Replayed as", f"kube-scheduler {answer.kubernetes_version}"),),
+        heading="What if",
+        command="whatif",
+    )
+
+
+def _parts(answer: WhatIfResult, display: Display) -> Iterator[Said]:
     simulated = answer.simulated
-    fits = not simulated.unplaced
-    yield Text(what_if_sentence(answer), style="bold green" if fits else "bold red")
-    for rollout in answer.rollouts:
-        yield Text(about_rollout(rollout))
+    yield from (Sentence(text=about_rollout(rollout)) for rollout in answer.rollouts)
     if len(simulated.placements) > 0:
-        yield Text("")
-        yield from table_lines(workload_table(simulated.placements), width)
-        nodes = [*_by_node(simulated, width), *_by_zone(simulated)]
-        yield from (Text(""), *nodes) if nodes else ()
-    if simulated.first_unplaced is not None:
-        from kubectl_sched.render.sentences.headline import decision
+        caption = "How many pods of each workload are placed"
+        yield Listing(tables=(workload_table(simulated.placements),), caption=caption, gap=True)
+        yield from _by_node(simulated, in_full=display.in_full)
+    zones = zones_in_words(simulated)
+    if zones is not None:
+        yield Sentence(text=zones)
+    if len(simulated.placements) > 0 and display.is_page:
+        yield _placements(simulated.placements)
+    first = simulated.first_unplaced
+    if first is not None:
+        yield Sentence(text=f"{decision(first)}.", gap=True)
+        if display.is_page:
+            from kubectl_sched.render.answers.page.cycle_view import cycle_view, room_of  # no other needs it
 
-        yield Text("")
-        yield Text(f"{decision(simulated.first_unplaced)}.")
-        event = simulated.first_unplaced.event
-        if event:
-            yield Text(f"kube-scheduler's own message: {safe(event)}")
-    notes = [*about_chance(simulated.placements), *answer.warnings, *warnings]
-    if notes:
-        yield Text("")
-        yield from note_lines(notes, width, display)
+            yield Folding(view=cycle_view(Explanation(result=first), room_of(display)))
+        if first.event:
+            yield Quote(heading="kube-scheduler would say", text=first.event)
+
+
+def _by_node(simulated: Simulated, *, in_full: bool) -> Iterator[Said]:
+    changed = filled_nodes(simulated)
+    shown = changed[: _PLACEMENTS_SHOWN if in_full else _NODES_SHOWN]
+    more = len(changed) - len(shown)
+    if shown:
+        yield Listing(
+            tables=(filled_table(simulated, shown),),
+            caption="How many pods each node gets, and what is requested there before and after",
+            more=f"and {count(more, 'more node')} (-o wide has all)" if more else "",
+            gap=True,
+        )
+
+
+def _placements(placements: Sequence[Placement]) -> Listing:
+    """Return every pod with its node, in the order in which they are scheduled."""
+    more = len(placements) - _PLACEMENTS_SHOWN
+    table: Table[Placement] = Table(
+        columns=(
+            Column(heading="Pod", cell=lambda each: each.pod.key, kind="name"),
+            Column(heading="Workload", cell=lambda each: each.owner or ""),
+            Column(heading="Node", cell=lambda each: each.node or each.outcome.value),
+            Column(heading="Points", cell=lambda each: "" if each.total is None else str(each.total), kind="number"),
+            Column(
+                heading="Tied nodes",
+                cell=lambda each: f"{each.tied_count:,}" if each.tied_count > 1 else "",
+                kind="number",
+            ),
+            Column(heading="Remarks", cell=_remark, kind="words"),
+        ),
+        rows=placements[:_PLACEMENTS_SHOWN],
+    )
+    return Listing(
+        tables=(table,),
+        caption="Every pod in the order in which they are scheduled",
+        more=f"{count(more, 'more pod')} in -o json" if more > 0 else "",
+    )
+
+
+def _remark(placement: Placement) -> str:
+    nominated = f"nominated to {placement.nominated_node}" if placement.nominated_node else ""
+    victims = f"evicting {', '.join(each.key for each in placement.victims)}" if placement.victims else ""
+    return ", ".join(filter(None, (nominated, victims)))
 
 
 def what_if_sentence(answer: WhatIfResult) -> str:
@@ -134,40 +227,32 @@ def _why(placement: Placement) -> str:
     return safe(placement.event or placement.reason or placement.outcome.value)
 
 
-def _by_node(simulated: Simulated, width: int) -> Iterator[Text]:
-    changed = filled_nodes(simulated)
-    shown = changed[:_NODES_SHOWN]
-    if shown:
-        tables = (filled_table(simulated, shown, bar) for bar in _BARS)
-        roomy = next((table for table in tables if fits(table, width)), None)
-        yield from table_lines(roomy or filled_table(simulated, shown), width)
-    if len(changed) > _NODES_SHOWN:
-        yield Text(f"and {count(len(changed) - _NODES_SHOWN, 'more node')} (-o json has all)")
-
-
-def filled_table(simulated: Simulated, nodes: Sequence[tuple[str, int]], bar: int = 0) -> Table[tuple[str, int]]:
-    """The nodes with what is requested there before and after, in one unit a column, after bars of some length."""
+def filled_table(simulated: Simulated, nodes: Sequence[tuple[str, int]]) -> Table[tuple[str, int]]:
+    """The nodes with what is requested there before and after, in one unit a column."""
     return Table(
         columns=(
             Column(heading="Node", cell=lambda each: each[0], kind="name"),
             Column(heading="New", cell=lambda each: f"+{each[1]:,}", kind="number"),
-            *(_share_column(simulated, resource, [name for name, _ in nodes], bar) for resource in RESOURCES),
+            *(_share_column(simulated, resource, [name for name, _ in nodes]) for resource in RESOURCES),
         ),
         rows=nodes,
     )
 
 
-def _share_column(simulated: Simulated, resource: str, names: Sequence[str], bar: int) -> Column[tuple[str, int]]:
-    """`######.. 4 -> 6 of 8`."""
+def _share_column(simulated: Simulated, resource: str, names: Sequence[str]) -> Column[tuple[str, int]]:
+    """`4 -> 6 of 8`, with the share that is requested then."""
     used = {name: _before_after_whole(simulated, name, resource) for name in names}
     unit = common_unit(resource, [amount for amounts in used.values() for amount in amounts])
 
     def cell(node: tuple[str, int]) -> str:
         before, after, whole = map(unit.text, used[node[0]])
-        full = round(bar * filling(simulated, node[0], resource))
-        return f"{'#' * full}{'.' * (bar - full)} {before} -> {after} of {whole}".lstrip()
+        return f"{before} -> {after} of {whole}"
 
-    return Column(heading=f"{RESOURCES[resource]}{f' ({unit.name})' if unit.name else ''}", cell=cell)
+    return Column(
+        heading=f"{RESOURCES[resource]}{f' ({unit.name})' if unit.name else ''}",
+        cell=cell,
+        share=lambda node: (_filling(*used[node[0]]),),
+    )
 
 
 def filled_nodes(simulated: Simulated) -> list[tuple[str, int]]:
@@ -181,9 +266,8 @@ def _per_node(simulated: Simulated) -> dict[str, int]:
     return {node: number for node, number in per_node.items() if node is not None and node in simulated.after.row_of}
 
 
-def filling(simulated: Simulated, name: str, resource: str) -> float:
+def _filling(_: int, after: int, whole: int) -> float:
     """Return how full the node is then, from 0 to 1."""
-    _, after, whole = _before_after_whole(simulated, name, resource)
     return min(1.0, max(0.0, after / whole)) if whole else 0.0
 
 
@@ -197,12 +281,6 @@ def _used(nodes: Snapshot, name: str, resource: str) -> int:
     if row is None:
         return 0
     return int(nodes.pod_count[row] if resource == "pods" else nodes.requested(resource)[row])
-
-
-def _by_zone(simulated: Simulated) -> Iterator[Text]:
-    told = zones_in_words(simulated)
-    if told is not None:
-        yield Text(told)
 
 
 def zones_in_words(simulated: Simulated) -> str | None:
@@ -226,3 +304,66 @@ def about_chance(placements: Sequence[Placement]) -> Iterator[str]:
     if beyond:
         found = f"{count(beyond, 'placement')} had more feasible nodes than kube-scheduler looks at"
         yield f"{found}, so it may choose another"
+
+
+def _without_node(placements: Sequence[Placement]) -> Iterator[str]:
+    """Yield a sentence for each reason why pods have no node."""
+    waiting: dict[str, list[str]] = {}
+    for each in placements:
+        if not each.is_placed:
+            waiting.setdefault(each.event or each.reason or each.outcome.value, []).append(each.pod.key)
+    for reason, (first, *others) in waiting.items():
+        they = f"{first} and {count(len(others), 'more pod')} have" if others else f"{first} has"
+        yield f"{they} no node: {reason}"
+
+
+def what_if_data(answer: WhatIfResult, version: str, warnings: Sequence[str]) -> dict[str, Any]:
+    """The WhatIf of the contract."""
+    simulated = answer.simulated
+    per_node = Counter(each.node for each in simulated.placements if each.node is not None)
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "WhatIf",
+        "kubernetesVersion": version,
+        "placements": [_placement(each) for each in simulated.placements],
+        "placed": simulated.placed,
+        "unplaced": simulated.unplaced,
+        "perNode": dict(sorted(per_node.items())),
+        "stopped": None if simulated.stopped is None else {"event": simulated.stopped.event},
+        "nodesNeeded": answer.nodes_needed,
+        "newNodes": [
+            {"name": each.node.name, "nodePool": each.node_pool, "instanceType": each.instance_type}
+            for each in answer.new_nodes
+        ],
+        "rollouts": [_rollout(each) for each in answer.rollouts],
+        "interrupted": answer.interrupted,
+        "warnings": [*answer.warnings, *warnings],
+    }
+
+
+def _placement(placement: Placement) -> dict[str, Any]:
+    return {
+        "pod": {"namespace": placement.pod.namespace, "name": placement.pod.name},
+        "owner": placement.owner,
+        "outcome": placement.outcome.value,
+        "node": placement.node,
+        "tied": list(placement.tied),
+        "tiedCount": placement.tied_count,
+        "total": placement.total,
+        "nominatedNode": placement.nominated_node,
+        "victims": sorted(victim.key for victim in placement.victims),
+        "event": placement.event,
+        "reason": placement.reason,
+        "unknown": plain(placement.unknown),
+    }
+
+
+def _rollout(rollout: RolledOut) -> dict[str, Any]:
+    return {
+        "owner": rollout.owner,
+        "strategy": rollout.strategy,
+        "steps": rollout.steps,
+        "stuckAt": rollout.stuck_at,
+        "remaining": sorted(pod.key for pod in rollout.remaining),
+        "skew": plain(rollout.skew),
+    }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_sched.api.apimachinery.timestamps import to_the_second
+from kubectl_sched.render.document import Sentence
 from kubectl_sched.render.safe_text import safe
 
 if TYPE_CHECKING:
@@ -12,7 +13,8 @@ if TYPE_CHECKING:
 
     from kubectl_sched.diagnostics.pod_lifecycle import Stage
     from kubectl_sched.queries.explanation import Explanation
-    from kubectl_sched.render.writers.first_screen import Part
+
+_GATE_LINES_KEPT = 2
 
 _SAID = {
     "Bound": "It has its node and does not run yet",
@@ -42,30 +44,25 @@ def said_of(stage: Stage) -> str | None:
     return safe(f"{said}{since}: {evidence}" if evidence else f"{said}{since}")
 
 
-def status_parts(explanation: Explanation) -> Iterator[Part]:
+def status_sentences(explanation: Explanation) -> Iterator[Sentence]:
     """Yield the lines for new nodes, for the pod's placement and for each event that differs from the replay."""
-    from kubectl_sched.render.writers.first_screen import Part
-    from kubectl_sched.render.writers.styled_text import Text  # not needed for JSON
-
     if explanation.gates:
         from kubectl_sched.render.sentences.gate_sentences import gate_lines  # most pods have none
 
-        lines = tuple(map(Text, gate_lines(explanation.gates)))
-        yield Part(full=lines, rank=4, lean=lines[:2], keep=1)
+        for number, each in enumerate(gate_lines(explanation.gates)):
+            yield Sentence(text=each, rank=4 if number < _GATE_LINES_KEPT else 3, keep=1 if not number else 0)
     if explanation.new_nodes is not None:
         from kubectl_sched.render.sentences.new_nodes_sentences import new_nodes_sentences  # most clusters need none
 
-        sentences = tuple(Text(safe(each)) for each in new_nodes_sentences(explanation.new_nodes))
-        yield Part(full=sentences, rank=7, keep=2)
+        yield from (Sentence(text=each, rank=7, keep=2) for each in new_nodes_sentences(explanation.new_nodes))
     history, observed = explanation.history, explanation.observed
     if history is not None and history.verdict != "NotScheduled":
-        yield Part(full=(Text(safe(f"{history.message[:1].upper()}{history.message[1:]}.")),), rank=6, keep=1)
+        yield Sentence(text=f"{history.message[:1].upper()}{history.message[1:]}.", rank=6, keep=1)
     if observed is None:
         return
     if observed.event is not None and not observed.matches_replay:
         causes = f" Likely, {'; '.join(observed.likely_causes)}." if observed.likely_causes else ""
         when = to_the_second(observed.event.last_seen)
-        told = f"Its scheduler said otherwise at {when}: {observed.event.text}{causes}"
-        yield Part(full=(Text(safe(told)),), rank=6, keep=2)
+        yield Sentence(text=f"Its scheduler said otherwise at {when}: {observed.event.text}{causes}", rank=6, keep=2)
     for event in observed.autoscalers[:2]:
-        yield Part(full=(Text(safe(f"{event.component} ({event.reason}): {event.text}")),), rank=4, keep=1)
+        yield Sentence(text=f"{event.component} ({event.reason}): {event.text}", rank=4, keep=1)

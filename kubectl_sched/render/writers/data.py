@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -9,7 +10,7 @@ import msgspec
 from kubectl_sched.output import safe, safe_json, write_error, write_json, write_page, write_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
 
 def warn(sentences: Sequence[str]) -> None:
@@ -22,20 +23,22 @@ def write_names(names: Iterable[str]) -> None:
     write_text("".join(f"{safe(name)}\n" for name in names))
 
 
-def write_data(data: dict[str, Any], output: str) -> None:
-    """Print the data on stdout as `json` or `yaml`."""
-    if output == "json":
+def write_data(data: Mapping[str, Any], output: str) -> None:
+    """Print the data on stdout as `json` or `yaml`. Where `items` is an iterator, JSON takes one after the other."""
+    if output == "yaml":
+        write_page(as_yaml({**data, "items": list(data["items"])} if "items" in data else data))
+    elif isinstance(data.get("items", ()), Sequence):
         write_json(as_json(data))
     else:
-        write_page(as_yaml(data))
+        _write_items(data)
 
 
-def as_json(data: dict[str, Any]) -> bytes:
+def as_json(data: Mapping[str, Any]) -> bytes:
     """The data as indented JSON with a line's end."""
     return safe_json(_formatted(data)) + b"\n"
 
 
-def as_yaml(data: dict[str, Any]) -> str:
+def as_yaml(data: Mapping[str, Any]) -> str:
     """The data as YAML, each text on a line of its own however long."""
     import yaml
 
@@ -50,8 +53,8 @@ def as_yaml(data: dict[str, Any]) -> str:
     return text
 
 
-def write_data_list(data: Mapping[str, Any], items: Iterable[dict[str, Any]]) -> None:
-    """Print JSON as `write_data` does, with these `items`, of which only one at a time is in memory.
+def _write_items(data: Mapping[str, Any]) -> None:
+    """Print JSON with only one of the `items` in memory at a time.
 
     An answer about thousands of nodes is megabytes, and a list may have thousands of those.
     """
@@ -61,7 +64,7 @@ def write_data_list(data: Mapping[str, Any], items: Iterable[dict[str, Any]]) ->
             write_json(_indented(value, 2))
             continue
         opened = False
-        for item in items:
+        for item in value:
             write_json((b"," if opened else b"[") + b"\n    " + _indented(item, 4))
             opened = True
         write_json(b"\n  ]" if opened else b"[]")

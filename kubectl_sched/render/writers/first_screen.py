@@ -27,20 +27,16 @@ LINES = 23
 Lines: TypeAlias = list[list[Piece]]
 
 
-LAST = 10
-"""The rank of a part that stays as it is until all others gave way."""
-
-
 class Part(Record, frozen=True, kw_only=True):
-    """One part of an answer. Of the parts, the one of the lowest `rank` gives way first.
+    """The lines of one part of an answer. Of the parts, the one of the lowest `rank` gives way first.
 
-    It then shows `lean` in place of `full`, where it has such, and if that is still too much only its first lines, down
-    to `keep`: none at all where fewer are left.
+    It then shows the first of `leaner` with which everything fits, and if that is still too much only its first lines,
+    down to `keep`: none at all where fewer than `least` are left.
     """
 
     full: Sequence[Text]
     rank: int
-    lean: Sequence[Text] = ()
+    leaner: Sequence[Sequence[Text]] = ()
     keep: int = 0
     least: int = 1
     """With how many lines it still means something."""
@@ -54,14 +50,12 @@ def fitted(parts: Sequence[Part], console: Console | None, lines: int | None) ->
     """The parts, in their order, on so many lines of a console; None for no limit."""
     shown = {index: lines_of(part.full, console) for index, part in enumerate(parts)}
     if lines is not None and console is not None:
-        by_rank = sorted(shown, key=lambda index: parts[index].rank)
-        for is_last_resort in (False, True):
-            for index in by_rank:
-                part, excess = parts[index], _height(shown, console.width) - lines
-                if excess > 0 and is_last_resort is (part.rank == LAST):
-                    shown[index] = lines_of(part.lean, console) or _cut(shown[index], part, excess)
-            for index in by_rank:
-                shown[index] = _cut(shown[index], parts[index], _height(shown, console.width) - lines)
+        for index in sorted(shown, key=lambda index: (parts[index].rank, -index)):
+            for fewer in (*parts[index].leaner, None):
+                excess = _height(shown, console.width) - lines
+                if excess > 0:
+                    part = parts[index]
+                    shown[index] = _cut(shown[index], part, excess) if fewer is None else lines_of(fewer, console)
         _spread_out(shown, parts, lines, console.width)
     return _without_doubled_blanks([line for each in shown.values() for line in each])
 

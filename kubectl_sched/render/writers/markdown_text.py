@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from kubectl_sched.render.safe_text import safe
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from kubectl_sched.render.table import Row, Table
 
@@ -64,17 +64,12 @@ def table(shown: Table[Row]) -> str:
     return f"{drawn}\n\n{text(shown.below)}" if shown.below else drawn
 
 
-def bullets(items: Sequence[str]) -> str:
-    """A list of texts."""
-    return "\n".join(f"- {text(item)}" for item in items)
+def bullets(items: Sequence[str], mark: str = "") -> str:
+    """A list of texts, each between two of the `mark`."""
+    return "\n".join(f"- {mark}{text(item)}{mark}" for item in items)
 
 
-def note_list(notes: Sequence[str]) -> Iterator[str]:
-    """Yield the notes as one list, if there are any."""
-    if notes:
-        yield bullets([f"note: {note}" for note in notes])
-
-
-def replayed(version: str) -> str:
-    """Return the last line of an answer, with the version of kube-scheduler."""
-    return text(f"replayed by kubectl-sched as kube-scheduler {version}")
+def indented(blocks: Sequence[str], columns: int) -> str:
+    """Blocks below each other, all lines but the first after so many blanks: the content of an item of a list."""
+    lines = "\n\n".join(blocks).split("\n")
+    return "\n".join([lines[0], *(f"{' ' * columns}{line}" if line else line for line in lines[1:])])

@@ -32,6 +32,11 @@ class Text(Struct):
         """Give a part another style."""
         self.parts.append((style, start, end))
 
+    def indented(self, columns: int) -> Text:
+        """Return the text after so many blanks."""
+        parts = [(style, start + columns, end + columns) for style, start, end in self.parts]
+        return Text(f"{' ' * columns}{self.plain}", self.style, self.no_wrap, parts)
+
     def for_console(self) -> rich.Text:
         """Return the same for a console of rich's."""
         from rich.text import Text as RichText

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,12 +16,18 @@ from kubectl_sched.visible_text import is_plain
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from kubectl_sched.render.table import Kind, Row, Table, Tone
+    from kubectl_sched.render.table import Column, Kind, Row, Table, Tone
 
 _GAP = "  "
 _INDENT = "  "
 _LEAST_WORDS = 40
 """The least width of a column of words. Where there is less room they stand below their row."""
+
+_BARS = (20, 16, 12, 10, 8, 6, 5, 4, 3)
+"""The lengths that bars may have."""
+
+_MARKS = "#x"
+"""The marks of what is taken, and of what is free and of no use."""
 
 _STYLES = {"good": "green", "bad": "red", "dim": "dim", "changed": "yellow"}
 
@@ -81,6 +88,34 @@ def _is_title(row: Sequence[str]) -> bool:
 def fits(table: Table[Row], width: int) -> bool:
     """Report whether the rows take no more than so many columns, with nothing but words below them."""
     return any(_total(layout.widths) <= width for layout in _layouts(table, width, _sides(table)))
+
+
+def with_bars(table: Table[Row]) -> Iterator[Table[Row]]:
+    """Yield the table with its shares as bars in front of the cells, the longest first, and then without."""
+    shares = [column.share for column in table.columns if column.share]
+    for cells in _BARS if shares and table.rows else ():
+        columns = tuple(map(partial(_with_bar, cells), table.columns))
+        yield replace(table, columns=columns, below=table.about_bars or table.below)
+    yield table
+
+
+def _with_bar(cells: int, column: Column[Row]) -> Column[Row]:
+    share = column.share
+    if share is None:
+        return column
+
+    def cell(row: Row) -> str:
+        return f"{_bar(share(row), cells)} {column.cell(row)}".lstrip()
+
+    return replace(column, cell=cell)
+
+
+def _bar(shares: Sequence[float], cells: int) -> str:
+    """Return `####xx..`: a character for each part of a whole, and dots for what is left."""
+    drawn = ""
+    for mark, share in zip(_MARKS, shares, strict=False):
+        drawn += mark * min(max(0, round(cells * share)), cells - len(drawn))
+    return drawn.ljust(cells, ".") if shares else ""
 
 
 def first_that_fits(tables: Sequence[Table[Row]], width: int) -> Table[Row]:

@@ -13,17 +13,18 @@ from kubectl_sched.render.writers.first_screen import folded, length
 from kubectl_sched.render.writers.styled_text import Text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kubectl_sched.queries.contrast import Contrast
-    from kubectl_sched.scheduler.result import ScheduleResult
 
 _INDENT = "      "
 
 
-def waterfall_lines(result: ScheduleResult, contrast: Contrast, width: int, *, in_full: bool) -> list[Text]:
+def waterfall_lines(contrast: Contrast, among: Sequence[str], width: int, *, in_full: bool) -> list[Text]:
     """Return bars that add up to the lead, with the fact behind the largest, or behind each in full."""
     heading = waterfall_heading(contrast)
     if length(heading) > width:
-        node, other = without_common_ends((contrast.node, contrast.other), result.nodes.names)
+        node, other = without_common_ends((contrast.node, contrast.other), among)
         heading = waterfall_heading(replace(contrast, node=node, other=other))
     lines = [Text(heading)]
     bars = waterfall(contrast)

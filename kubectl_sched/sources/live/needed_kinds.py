@@ -61,7 +61,7 @@ EVERYTHING = ("PodDisruptionBudget", *STORAGE, *DEVICES, *SELECTORS, *WORKLOADS,
 """The kinds that placing pods which do not exist yet may look at."""
 
 NOT_SUCCEEDED = "status.phase!=Succeeded"
-"""kube-scheduler sees no pod that has ended; those that a kubelet refused say which nodes swallow pods."""
+"""kube-scheduler sees no pod that has ended; those that a kubelet refused say which nodes refuse pods."""
 
 _STORAGE_FIELDS = sorted({*Volume.__struct_fields__} - {"name", "empty_dir", "host_path", "image", "config_map"})
 _NO_STORAGE = (None,) * len(_STORAGE_FIELDS)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from kubectl_sched.render.group_table import NONE, group_table
+from kubectl_sched.render.answers.triage import NONE, group_table
 from kubectl_sched.render.safe_text import count, safe
 from kubectl_sched.render.sentences.group_sentences import help_in_words, summary, waits_for
-from kubectl_sched.render.writers.suggestion_text import command_lines, steps_of
+from kubectl_sched.render.writers.text import by_hand_lines, command_lines
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.tui.lines.line import BLANK, Span, Tone, broken, line, name_in, padded, with_command, wrapped
 
@@ -88,9 +88,9 @@ def _cell(text: str, width: int, tone: Tone) -> Span:
 
 
 def refusal_lines(refusals: Sequence[Refusals], width: int) -> list[Line]:
-    """The nodes that swallow pods, a sentence each."""
+    """The nodes whose kubelets refuse pods, a sentence each."""
     told = [each for refused in refusals for each in wrapped(refused.text, width, indent=_GAP)]
-    return [BLANK, line("Nodes that swallow pods", Tone.STRONG), *told] if told else []
+    return [BLANK, line("Nodes whose kubelet refuses pods", Tone.STRONG), *told] if told else []
 
 
 def note_lines(notes: Sequence[str], width: int) -> list[Line]:
@@ -144,9 +144,9 @@ def without_help(group: Group) -> str:
 
 def _steps(suggestion: Suggestion, width: int) -> list[Line]:
     """The commands, of which a screen breaks no argument, then what is changed by hand."""
-    commands = [each for command in suggestion.commands for each in command_lines(str(command), width)]
+    commands = [str(each) for command in suggestion.commands for each in command_lines(str(command), width)]
     lines = [line(each, Tone.CHANGED) for each in commands]
     if max(map(len, commands), default=0) > width:
         lines = [line(_TOO_LONG, Tone.CHANGED)]
-    by_hand = steps_of(suggestion, (), width)
+    by_hand = by_hand_lines([(each.instruction, each.document) for each in suggestion.manual], width)
     return [*lines, *(part for each in by_hand for part in wrapped(each.strip(), width, Tone.CHANGED, indent=_GAP))]

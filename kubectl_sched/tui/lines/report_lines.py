@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kubectl_sched.render.answers.explain import WHAT_HELPS, ladder
 from kubectl_sched.render.sentences.gate_sentences import gate_lines
 from kubectl_sched.render.sentences.headline import headline
 from kubectl_sched.render.sentences.preemption_sentence import preemption
-from kubectl_sched.render.writers.suggestion_text import steps_of
+from kubectl_sched.render.writers.text import steps_of
 from kubectl_sched.tui.lines.line import BLANK, Tone, line, with_command, wrapped
 from kubectl_sched.tui.lines.what_if_changes import changes, in_words
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from kubectl_sched.queries.provisioning.new_nodes import NewNodes
+    from kubectl_sched.render.document import Rung
     from kubectl_sched.render.table import Row, Table
     from kubectl_sched.suggestions.change import Suggestion
     from kubectl_sched.tui.explorer_state import View
@@ -34,13 +36,14 @@ def report_lines(view: View, suggestions: Sequence[Suggestion], notes: Iterable[
     would = preemption(result)
     lines += _paragraph("Preemption", [would] if would is not None else [], width)
     if suggestions:
-        lines += (BLANK, line("What it would take (each was replayed)", Tone.STRONG))
-    for suggestion in suggestions:
-        told = (*wrapped(suggestion.text, width, indent=_INDENT), *_steps(suggestion, width))
-        lines += (with_command(each, suggestion.to_paste) for each in told)
+        lines += (BLANK, line(WHAT_HELPS, Tone.STRONG))
+    for number, rung in enumerate(ladder(suggestions).rungs, 1):
+        start = f"{number} {rung.label}".rstrip()
+        told = (*wrapped(f"{start}  {rung.text}", width, indent=_INDENT), *_steps(rung, width))
+        lines += (with_command(each, "\n".join(rung.commands)) for each in told)
     actions = [f"{each.extension_point} {each.plugin}: {each.action}" for each in result.binding]
     lines += _paragraph("Then", actions, width)
-    lines += _paragraph("kube-scheduler's own message", [result.event] if result.event else [], width)
+    lines += _paragraph("kube-scheduler would say", [result.event] if result.event else [], width)
     lines += _paragraph("Notes", list(dict.fromkeys((*view.explanation.warnings, *notes))), width)
     return lines
 
@@ -81,9 +84,9 @@ def _table(table: Table[Row], width: int) -> Iterator[Line]:
         yield from wrapped("; ".join(filter(None, (numbers, *words))), width, indent=_INDENT * 2)
 
 
-def _steps(suggestion: Suggestion, width: int) -> list[Line]:
+def _steps(rung: Rung, width: int) -> list[Line]:
     """The commands; a screen neither breaks an argument nor shows a part of a command."""
-    steps = list(steps_of(suggestion, suggestion.commands, width))
+    steps = steps_of(rung, width)
     if max(map(len, steps), default=0) > width:
         return wrapped(_TOO_LONG, width, Tone.CHANGED, indent=_INDENT)
     return [line(step, Tone.CHANGED) for step in steps]

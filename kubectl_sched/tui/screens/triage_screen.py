@@ -29,7 +29,7 @@ _STEP_SECONDS = 0.2
 
 
 class TriageScreen(FilteredPage):
-    """A row for each group, the largest first, then the nodes that swallow pods, and notes."""
+    """A row for each group, the largest first, then the nodes whose kubelets refuse pods, and notes."""
 
     def __init__(self, triaging: Triaging, engine: Engine, open_one: Callable[[Explanation], None]) -> None:
         super().__init__(TRIAGE, cursor=True)
@@ -81,10 +81,8 @@ class TriageScreen(FilteredPage):
     def _told(self) -> str:
         """The progress: pods judged, then groups searched, then the sum."""
         total, causes = len(self._triaging.pods), count(len(self._groups), "cause")
-        swallowing = len({each.node for each in self._triaging.refusals})
-        nodes = (
-            f"; {count(swallowing, 'node')} {'swallows' if swallowing == 1 else 'swallow'} pods" if swallowing else ""
-        )
+        refusing = len({each.node for each in self._triaging.refusals})
+        nodes = f"; {count(refusing, 'node')} {'refuses' if refusing == 1 else 'refuse'} pods" if refusing else ""
         if self._judged < total:
             return f"{count(total, 'pod')} pending, {self._judged:,} judged so far: {causes}{nodes}"
         told = f"{count(total, 'pod')} pending, {causes}{nodes}"

@@ -17,10 +17,9 @@ import pytest
 
 from kubectl_sched.queries.explain import Answer
 from kubectl_sched.render.display import Display
-from kubectl_sched.render.writers.html import explanation_page
 from tests.e2e.artifacts.browser import HOW, Browser, installed
 from tests.plugins.clusters import node, pod
-from tests.render.worlds import explained, gpu_cluster, gpu_pod, gpu_users
+from tests.render.worlds import explained, gpu_cluster, gpu_pod, gpu_users, page_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,7 +49,7 @@ def opened(browser: Browser, tmp_path: Path) -> Any:
     def opened(*results: Explanation, width: int = WIDE, dark: bool = False, scripts: bool = True) -> Browser:
         path = tmp_path / "page.html"
         answer = Answer(explanations=results, is_about_one_pod=len(results) == 1, notes=("a note",))
-        path.write_text(explanation_page(answer, Display(output="html")))
+        path.write_text(page_of(answer, Display(output="html")))
         browser.look(width=width, dark=dark)
         browser.open(path, scripts=scripts)
         return browser

@@ -1,20 +1,17 @@
-"""Prints an answer of `explain` in the format that was asked for, and returns the exit code."""
+"""The answer of `explain` in each form, and its exit code."""
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
 from kubectl_sched.errors import SchedError
 from kubectl_sched.near_names import near_hint
-from kubectl_sched.output import write_page
 from kubectl_sched.own_error import EXIT_CODE
-from kubectl_sched.render.display import PAGES
 from kubectl_sched.render.sentences.headline import headline
 from kubectl_sched.render.sentences.search_start_sentence import sampling_notes
-from kubectl_sched.render.writers.data import warn, write_data, write_data_list, write_names
+from kubectl_sched.render.show import Shown
 from kubectl_sched.scheduler.result import UNKNOWN_EXIT_CODE, Outcome
 
 if TYPE_CHECKING:
@@ -23,36 +20,24 @@ if TYPE_CHECKING:
     from kubectl_sched.queries.explain import Answer
     from kubectl_sched.queries.explanation import Explanation
     from kubectl_sched.render.display import Display
+    from kubectl_sched.render.document import Document
     from kubectl_sched.snapshot import Snapshot
 
 
-def show(answer: Answer, display: Display) -> int:
-    """Print the answer on stdout and return the exit code.
-
-    The notes are part of every output. Data and pages also hold the warnings; on a screen these stand among the notes,
-    and else they go to stderr.
-    """
-    explanations, notes, warnings = answer.explanations, answer.notes, answer.warnings
-    check_node(explanations, display)
+def shown_explanations(answer: Answer, display: Display) -> Shown:
+    """Return the answer of `explain` in each form. Raises SchedError for a --node that there is not."""
+    check_node(answer.explanations, display)
+    notes = answer.notes
     if not answer.is_about_one_pod:
-        notes = (*sampling_notes(explanations), *notes)
+        notes = (*sampling_notes(answer.explanations), *notes)
         answer = replace(answer, notes=notes)
-    if display.output in {"json", "yaml"}:
-        _write(answer, display)
-        return exit_code(explanations, display)
-    on_screen = display.output not in {"name", *PAGES} and sys.stdout.isatty() and sys.stderr.isatty()
-    if not on_screen:
-        warn(warnings)
-    if display.output == "name":
-        write_names(f"node/{name}" for each in explanations for name in each.result.best)
-        warn(notes)
-    elif display.output in PAGES:
-        write_page(_as_page(answer, display))
-    else:
-        from kubectl_sched.render.writers.terminal import print_answer
-
-        print_answer(answer, display, (*notes, *warnings) if on_screen else notes)
-    return exit_code(explanations, display)
+    return Shown(
+        document=lambda display: explain_document(replace(answer, warnings=()), display),
+        data=lambda: _data(answer, display),
+        names=lambda: (f"node/{name}" for each in answer.explanations for name in each.result.best),
+        remarks=lambda: notes,
+        warnings=answer.warnings,
+    )
 
 
 def check_node(explanations: Sequence[Explanation], display: Display) -> None:
@@ -69,8 +54,22 @@ def check_is_node(name: str, nodes: Snapshot) -> None:
         raise SchedError(f"there is no node {name}{near_hint(name, nodes.names)}")
 
 
-def _write(answer: Answer, display: Display) -> None:
-    """Write one explanation with the notes among its warnings, or a list of them with the notes as its own warnings."""
+def explain_document(answer: Answer, display: Display) -> Document:
+    """Return the answer about one pod, about a node for each pod, or a list of pods."""
+    if answer.is_about_one_pod and (display.node is None or display.is_page):
+        from kubectl_sched.render.answers.explain import pod_document  # data and names need none
+
+        return pod_document(answer.explanations[0], display, answer.notes, answer.warnings)
+    from kubectl_sched.render.answers.pods import pods_document  # one pod needs none
+
+    return pods_document(answer, display)
+
+
+def _data(answer: Answer, display: Display) -> dict[str, Any]:
+    """Return one explanation with the notes among its warnings, or a list of them with the notes as its own warnings.
+
+    The items of a list are an iterator, so that only one is in memory at a time.
+    """
     from kubectl_sched.render.answers.explanation_data import explanation_data, explanation_list
 
     notes = (*answer.notes, *answer.warnings)
@@ -83,28 +82,11 @@ def _write(answer: Answer, display: Display) -> None:
 
     if answer.is_about_one_pod:
         data = data_of(answer.explanations[0])
-        write_data({**data, "warnings": [*data["warnings"], *notes]}, display.output)
-        return
-    beside: dict[str, Any] = {}
+        return {**data, "warnings": [*data["warnings"], *notes]}
     joint = answer.together
-    if joint is not None:
-        beside["together"] = {"pods": joint.pods, "placed": joint.placed, "higherPriorityAhead": joint.ahead}
-    beside["warnings"] = list(notes)
-    items = map(data_of, answer.explanations)
-    if display.output == "json":
-        write_data_list({**explanation_list([]), **beside}, items)
-    else:
-        write_data({**explanation_list(list(items)), **beside}, display.output)
-
-
-def _as_page(answer: Answer, display: Display) -> str:
-    if display.output == "html":
-        from kubectl_sched.render.writers.html import explanation_page
-
-        return explanation_page(answer, display)
-    from kubectl_sched.render.writers.markdown import explanation_markdown
-
-    return explanation_markdown(answer, display)
+    together = joint and {"pods": joint.pods, "placed": joint.placed, "higherPriorityAhead": joint.ahead}
+    beside = {"together": together} if joint is not None else {}
+    return {**explanation_list(map(data_of, answer.explanations)), **beside, "warnings": list(notes)}
 
 
 def exit_code(explanations: Sequence[Explanation], display: Display) -> int:

@@ -1,4 +1,4 @@
-"""The content of one pod's page: the words of the first screen, and every number behind them."""
+"""The folding part of a pod's page: every number behind the words of the first screen."""
 
 from __future__ import annotations
 
@@ -6,17 +6,11 @@ from typing import TYPE_CHECKING
 
 from kubectl_sched.api.apimachinery.timestamps import to_the_second
 from kubectl_sched.record import Record
+from kubectl_sched.render.answers.page.node_details import EXAMINED_ALL
 from kubectl_sched.render.answers.page.node_section import NodeSection, Room, node_section
 from kubectl_sched.render.funnel import Step, funnel
-from kubectl_sched.render.lead_waterfall import WaterfallBar, waterfall, waterfall_heading
 from kubectl_sched.render.reason_counts import Bar, histogram
 from kubectl_sched.render.safe_text import count
-from kubectl_sched.render.sentences.headline import headline
-from kubectl_sched.render.sentences.node_sentences import verdict_in_words
-from kubectl_sched.render.sentences.preemption_sentence import preemption
-from kubectl_sched.render.sentences.search_start_sentence import sampling_words
-from kubectl_sched.render.sentences.status_sentences import status_parts
-from kubectl_sched.scheduler.result import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,30 +18,15 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.interface import BindingAction
     from kubectl_sched.framework.status import Status
     from kubectl_sched.queries.explanation import Explanation
-    from kubectl_sched.queries.provisioning.new_nodes import NewNodes
+    from kubectl_sched.render.display import Display
     from kubectl_sched.scheduler.result import ScheduleResult
-    from kubectl_sched.shell_commands import ShellCommand
-    from kubectl_sched.suggestions.change import Manual
 
 _CANDIDATES_SHOWN = 20
 
-_OUTCOMES = {
-    Outcome.SCHEDULABLE: "fits",
-    Outcome.UNSCHEDULABLE: "does not fit",
-    Outcome.GATED: "is gated",
-    Outcome.NO_PROFILE: "has no profile",
-    Outcome.DELETING: "is being deleted",
-    Outcome.ERROR: "fails the cycle",
-    Outcome.UNKNOWN: "may or may not fit",
-}
+_ROWS = 10_000
+"""The number of rows that all tables of a page have together, so that a browser opens it at once."""
 
-
-class Proposal(Record, frozen=True, kw_only=True):
-    """Changes that were replayed together: the sentence, and what to paste where that does not hold it all."""
-
-    sentence: str
-    commands: tuple[ShellCommand, ...]
-    manual: tuple[Manual, ...]
+_LEAST_ROWS = 20
 
 
 class Stop(Record, frozen=True, kw_only=True):
@@ -67,27 +46,10 @@ class PreemptionCandidate(Record, frozen=True, kw_only=True):
     is_chosen: bool
 
 
-class AnswerView(Record, frozen=True, kw_only=True):
-    """One pod's part of the page."""
+class CycleView(Record, frozen=True, kw_only=True):
+    """The whole cycle of one pod; `asked` is the node that was asked for."""
 
-    key: str
-    name: str
-    fits: bool
-    outcome: str
-    sentence: str
-    lines: tuple[str, ...]
     asked: str | None
-    contrast_heading: str
-    contrast: tuple[WaterfallBar, ...]
-    """The winner against another node, a bar a plugin; empty if points do not decide."""
-
-    proposals: tuple[Proposal, ...]
-    new_nodes: tuple[tuple[tuple[str, ...], ...], ...]
-    """The tables about new nodes, the headings of each first."""
-
-    """Each NodePool's verdict below the headings, if new nodes were asked for."""
-
-    facts: tuple[tuple[str, str], ...]
     stops: tuple[Stop, ...]
     steps: tuple[Step, ...]
     bars: tuple[Bar, ...]
@@ -98,30 +60,22 @@ class AnswerView(Record, frozen=True, kw_only=True):
     more_candidates: int
     preemption_message: str | None
     binding: tuple[BindingAction, ...]
-    event: str | None
-    notes: tuple[str, ...]
 
 
-def answer_view(explanation: Explanation, room: Room, *, node: str | None = None) -> AnswerView:
+def room_of(display: Display) -> Room:
+    """Return the room of one pod: its share of what a page has."""
+    parts = max(display.parts_of_page, 1)
+    rows = max(_LEAST_ROWS, _ROWS // parts)
+    return Room(rows=rows, details=rows if display.evidence else max(_LEAST_ROWS, EXAMINED_ALL // parts))
+
+
+def cycle_view(explanation: Explanation, room: Room, *, node: str | None = None) -> CycleView:
     """`node` is the one that was asked for: its details are there, and unfolded, however many nodes there are."""
-    result, contrast = explanation.shown, explanation.contrast
+    result = explanation.shown
     bars = histogram(result)
     candidates = sorted(_candidates(result), key=lambda each: not each.is_chosen)
-    return AnswerView(
-        key=result.pod.key,
-        name=result.pod.metadata.name,
-        fits=explanation.result.fits,
-        outcome=_OUTCOMES[explanation.result.outcome],
-        sentence=f"{headline(explanation)}.",
-        lines=(*_lines(explanation), *_about(result, node)),
+    return CycleView(
         asked=node,
-        contrast_heading=waterfall_heading(contrast) if contrast is not None else "",
-        contrast=tuple(waterfall(contrast)) if contrast is not None else (),
-        proposals=tuple(
-            Proposal(sentence=each.text, commands=each.commands, manual=each.manual) for each in explanation.suggestions
-        ),
-        new_nodes=tuple(_new_nodes(explanation.new_nodes)),
-        facts=tuple(_facts(explanation)),
         stops=tuple(_stops(result, explanation.result.pre_enqueue)),
         steps=funnel(result),
         bars=bars,
@@ -132,41 +86,10 @@ def answer_view(explanation: Explanation, room: Room, *, node: str | None = None
         more_candidates=max(0, len(candidates) - _CANDIDATES_SHOWN),
         preemption_message=_preemption_message(result),
         binding=result.binding,
-        event=result.event if result.outcome is not Outcome.ERROR else None,
-        notes=tuple(dict.fromkeys(explanation.warnings)),
     )
 
 
-def _new_nodes(found: NewNodes | None) -> Iterator[tuple[tuple[str, ...], ...]]:
-    if found is not None and found.in_full:
-        from kubectl_sched.render.sentences.new_nodes_sentences import new_nodes_tables  # rarely asked for
-
-        yield from ((table.headings, *table.texts) for table in new_nodes_tables(found))
-
-
-def _lines(explanation: Explanation) -> Iterator[str]:
-    """Yield the lines below the sentence, as on the first screen."""
-    for part in status_parts(explanation):
-        yield from map(str, part.full)
-    if explanation.new_nodes is not None and explanation.new_nodes.in_full:
-        from kubectl_sched.render.sentences.new_nodes_sentences import assumed_sentence  # rarely asked for
-
-        yield assumed_sentence(explanation.new_nodes)
-    wins = sampling_words(explanation)
-    if wins is not None:
-        yield f"{wins}."
-    would = preemption(explanation.result)
-    if would is not None:
-        yield would
-
-
-def _about(result: ScheduleResult, node: str | None) -> Iterator[str]:
-    """Yield the verdict on the node that was asked for."""
-    if node is not None:
-        yield f"On {node}: {verdict_in_words(result, result.nodes.row_of[node])}."
-
-
-def _facts(explanation: Explanation) -> Iterator[tuple[str, str]]:
+def facts(explanation: Explanation) -> Iterator[tuple[str, str]]:
     """Yield facts about the replay and the pod, each with its label."""
     result, stage, place, history = explanation.result, explanation.stage, explanation.queue_place, explanation.history
     if result.kubernetes_version:
