@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from kubectl_sched.diagnostics.messages.scheduler_reasons import own_reasons
 from kubectl_sched.queries.explain import Question, explain
 from kubectl_sched.render.answers.explanation_data import explanation_data
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.sources.discovery.replay_setup import Replay
 from kubectl_sched.sources.dump.dump import Dump, Forbidden
 from kubectl_sched.sources.dump.reader import read
+from kubectl_sched.sources.export.snapshot_file import write_snapshot
 from kubectl_sched.sources.pod_selection import Selection
 
 if TYPE_CHECKING:
@@ -177,3 +179,11 @@ def test_what_the_scheduler_said_stands_beside_what_is_not_known(tmp_path: Path)
     said = explained(by_kind(tmp_path, *NODES, pod(volumes=of_claim()), claim("pv-1"))).said
     assert said is not None
     assert (said.message, said.source, said.differs) == ("0/2 nodes: no", "condition", False)
+
+
+@pytest.mark.parametrize("is_mixed", [True, False])
+def test_a_snapshot_tells_of_absent_kinds_what_its_dump_told(tmp_path: Path, is_mixed: bool) -> None:
+    dump = (mixed if is_mixed else by_kind)(tmp_path, *NODES, pod(volumes=of_claim()), claim("pv-1"))
+    write_snapshot(dump, str(tmp_path / "s.json"), own_reasons)
+    again = explained(read([str(tmp_path / "s.json")]))
+    assert again.result.outcome is (Outcome.UNSCHEDULABLE if is_mixed else Outcome.UNKNOWN)

@@ -1,13 +1,10 @@
-"""Clauses about nodes that one plugin rejects; of a plugin without a clause here, the one that it has for lists."""
+"""Clauses about nodes that one plugin rejects; kube-scheduler's own reason where a plugin has no clause here."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
 from kubectl_sched.framework.clauses import agreeing
-from kubectl_sched.framework.interface import FilterPlugin
 from kubectl_sched.framework.plugin_error_boundary import NOT_JUDGED
 from kubectl_sched.queries.verdict.rejections import (
     CORDONED,
@@ -85,12 +82,11 @@ def phrase_of(result: ScheduleResult, rejection: Rejection, rows: Sequence[int])
     if rejection.plugin == TAINTS:
         return _of_taint(rejection.what)
     by_facts = _BY_PLUGIN.get(rejection.plugin)
-    if by_facts is not None:
-        for facts in _facts(result, rejection.plugin, rows):
-            found = by_facts(facts)
-            if found is not None:
-                return found
-    return _summarized(result, rejection, rows)
+    facts = next((each.facts for each in result.filter_evidence(rejection.plugin, rows[0])), {})
+    if by_facts is not None and facts:  # a spec that is too large has no evidence
+        return by_facts(facts)
+    by = f" by {rejection.plugin}" if rejection.plugin else ""
+    return Phrase(several=f"are rejected{by}", detail=rejection.what)
 
 
 def lacks(result: ScheduleResult, rejections: Sequence[Rejection], row: int) -> str:
@@ -102,23 +98,6 @@ def lacks(result: ScheduleResult, rejections: Sequence[Rejection], row: int) -> 
         for each in rejections
     ]
     return "; ".join(told)
-
-
-def _summarized(result: ScheduleResult, rejection: Rejection, rows: Sequence[int]) -> Phrase:
-    """The plugin's own clause about many nodes; kube-scheduler's reason where no plugin keeps the nodes out alone."""
-    plugin = result.framework.plugins.get(rejection.plugin) if result.framework else None
-    if result.state is None or not isinstance(plugin, FilterPlugin) or rejection.plugin not in result.rejection_masks:
-        return Phrase(several="are rejected", detail=rejection.what or "kube-scheduler gives no reason")
-    with result.budget.running():
-        if result.budget.is_over():
-            return Phrase(several=f"fail {rejection.plugin}", detail=rejection.what)
-        clause = plugin.summarize(result.state, result.pod, result.nodes, np.array(rows, dtype=np.intp))
-    several, _, detail = clause.partition(": ")
-    return Phrase(several=several, detail=rejection.what if several == f"fail {rejection.plugin}" else detail)
-
-
-def _facts(result: ScheduleResult, plugin: str, rows: Sequence[int]) -> list[Mapping[str, JSON]]:
-    return [each.facts for each in result.filter_evidence(plugin, rows[0])]
 
 
 def _of_taint(taint: str) -> Phrase:
@@ -133,7 +112,7 @@ def _of_taint(taint: str) -> Phrase:
     return Phrase(several=f"have taint {short}")
 
 
-def _spread(facts: Mapping[str, JSON]) -> Phrase | None:
+def _spread(facts: Mapping[str, JSON]) -> Phrase:
     key = short_key(str(facts["topologyKey"]))
     if "missingLabel" in facts:
         return Phrase(several=f"have no label {facts['missingLabel']}", detail="over which its pods are spread")
@@ -149,7 +128,7 @@ def _spread(facts: Mapping[str, JSON]) -> Phrase | None:
     return Phrase(several=f"would exceed maxSkew {facts['maxSkew']} over {key}", detail=detail)
 
 
-def _neighbours(facts: Mapping[str, JSON]) -> Phrase | None:
+def _neighbours(facts: Mapping[str, JSON]) -> Phrase:
     rule, key = facts["rule"], short_key(str(facts.get("topologyKey", "")))
     named = facts.get("pods")
     pods = ", ".join(map(str, named[:1])) if isinstance(named, list) else ""
@@ -166,10 +145,8 @@ def _neighbours(facts: Mapping[str, JSON]) -> Phrase | None:
     return Phrase(several=f"have pods {where} whose anti-affinity keeps it away", detail=pods)
 
 
-def _volume(facts: Mapping[str, JSON]) -> Phrase | None:
+def _volume(facts: Mapping[str, JSON]) -> Phrase:
     volume, claim = facts.get("persistentVolume") or facts.get("volume"), facts.get("claim")
-    if claim is None:
-        return None
     wanted = facts.get("wanted")
     if volume is None or not isinstance(wanted, list) or not wanted:
         return Phrase(several=f"cannot have a volume for claim {claim}")
@@ -185,7 +162,7 @@ def _place(selector: str) -> str:
     return value if equals and "," not in value else selector
 
 
-def _selection(facts: Mapping[str, JSON]) -> Phrase | None:
+def _selection(facts: Mapping[str, JSON]) -> Phrase:
     """`have no pool=gpu`, for the first label of the first term that the node lacks."""
     terms = facts.get("terms")
     term = terms[0] if isinstance(terms, list) and terms else None
@@ -201,6 +178,34 @@ def _selection(facts: Mapping[str, JSON]) -> Phrase | None:
     return Phrase(several=f"have no {key}={either}" if either else f"have no label {key}")
 
 
+def _port(facts: Mapping[str, JSON]) -> Phrase:
+    return Phrase(several=f"have host port {facts['port']}/{facts['protocol']} taken", detail=f"by {facts['usedBy']}")
+
+
+def _limit(facts: Mapping[str, JSON]) -> Phrase:
+    if "limit" not in facts:
+        driver = facts.get("driver")
+        return Phrase(several=f"have no CSI driver {driver}" if driver else f"cannot have claim {facts.get('claim')}")
+    return Phrase(several=f"have no room for a volume of {facts['driver']}", detail=f"at most {facts['limit']}")
+
+
+def _restriction(facts: Mapping[str, JSON]) -> Phrase:
+    if "disk" in facts:
+        return Phrase(several=f"have {facts['kind']} {facts['disk']} in use", detail=f"by {facts['usedBy']}")
+    by = f"{facts['usedBy']} on {facts['node']} uses it" if "node" in facts else ""
+    return Phrase(several=f"are shut out by ReadWriteOncePod claim {facts.get('claim')}", detail=by)
+
+
+def _devices(facts: Mapping[str, JSON]) -> Phrase:
+    if "deviceClass" in facts:
+        wanted = facts["wanted"]
+        some = f"{wanted} devices" if wanted != 1 else "1 device"
+        return Phrase(
+            several=f"lack devices of class {facts['deviceClass']}", detail=f"wants {some}, {facts['fitting']} would do"
+        )
+    return Phrase(several="cannot allocate its ResourceClaims")
+
+
 def joined(phrases: Sequence[Phrase], number: int) -> str:
     """Return `lack cpu and memory and are cordoned`, agreeing with how many nodes there are."""
     told: list[str] = []
@@ -210,10 +215,14 @@ def joined(phrases: Sequence[Phrase], number: int) -> str:
     return f"{', '.join(told[:-1])} and {told[-1]}" if len(told) > 1 else told[0]
 
 
-_BY_PLUGIN: Final[Mapping[str, Callable[[Mapping[str, JSON]], Phrase | None]]] = {
+_BY_PLUGIN: Final[Mapping[str, Callable[[Mapping[str, JSON]], Phrase]]] = {
     "PodTopologySpread": _spread,
     "InterPodAffinity": _neighbours,
+    "DynamicResources": _devices,
     "NodeAffinity": _selection,
+    "NodePorts": _port,
+    "NodeVolumeLimits": _limit,
+    "VolumeRestrictions": _restriction,
     "VolumeBinding": _volume,
     "VolumeZone": _volume,
 }

@@ -75,7 +75,7 @@ class Collection:
         self._present.update(said.present)
         self._warnings.update(dict.fromkeys(said.warnings))
         self._server_version = said.server_version or self._server_version
-        self._tells_absence = True
+        self._tells_absence = self._tells_absence or not said.of_mixed_list
 
     def tell_absence(self) -> None:
         """Remembers that the dump has a file or a list for each kind that was there: it is no list of mixed kinds."""

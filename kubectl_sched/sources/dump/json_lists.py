@@ -47,6 +47,8 @@ class SnapshotMetadata(msgspec.Struct, frozen=True, rename="camel", omit_default
     """The kinds that were listed, be it with no objects."""
 
     warnings: tuple[str, ...] = ()
+    of_mixed_list: bool = False
+    """The snapshot is of a list of mixed kinds, which does not tell whether a kind without objects was asked for."""
 
 
 class Header(msgspec.Struct, frozen=True, rename="camel"):

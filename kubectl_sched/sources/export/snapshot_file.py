@@ -99,9 +99,14 @@ def _put(data: bytes, path: Path) -> None:
 def encoded(dump: Dump, own_reasons: Callable[[str], str]) -> bytes:
     """The same bytes for the same dump: kinds in one order, the objects of each as they were read."""
     warnings = tuple(map(without_credentials, dump.warnings))  # they quote what servers and collectors said
-    metadata = msgspec.json.encode(
-        SnapshotMetadata(VERSION, dump.server_version, tuple(sorted(dump.present)), warnings), order="deterministic"
+    said = SnapshotMetadata(
+        snapshot=VERSION,
+        server_version=dump.server_version,
+        present=tuple(sorted(dump.present)),
+        warnings=warnings,
+        of_mixed_list=not (dump.is_live or dump.tells_absence),
     )
+    metadata = msgspec.json.encode(said, order="deterministic")
     # The reader of lists recognises them by a metadata without nested braces.
     inside = metadata[1:-1].replace(b"{", b"\\u007b").replace(b"}", b"\\u007d")
     head = b'{"kind":"List","apiVersion":"v1","metadata":{' + inside + b'},"items":[\n'
