@@ -57,7 +57,14 @@ def _filter_timeout(result: ScheduleResult) -> Iterator[str]:
     args = result.framework.profile.args.get("DynamicResources")
     if not isinstance(args, DynamicResourcesArgs) or args.filter_timeout is None:
         return
-    if "DynamicResources" in result.verdicts:
+    if result.budget_ended is not None and "DynamicResources" in result.unjudged_masks:
+        fails = result.framework.handle.release.devices.score_counts_allocated
+        then = "the cycle fails at the first such node" if fails else "such a node counts as one without the devices"
+        yield (
+            f"kube-scheduler itself gives up on a node after {args.filter_timeout.seconds:g} s of allocating devices "
+            f"(filterTimeout), and {then}"
+        )
+    elif "DynamicResources" in result.verdicts:
         yield (
             "DynamicResources gives up on a node for which allocating devices takes over "
             f"{args.filter_timeout.seconds:g} s; that timeout is not replayed"

@@ -10,6 +10,7 @@ import msgspec
 from kubectl_sched.api.apimachinery.quantity import InvalidQuantity, parse_quantity
 from kubectl_sched.api.resource import DeviceAttribute
 from kubectl_sched.dynamic_resource_allocation.allocation_errors import AllocationFailed
+from kubectl_sched.framework.cycle_budget import UNLIMITED, CycleBudget
 from kubectl_sched.lazy_pattern import pattern
 
 if TYPE_CHECKING:
@@ -26,6 +27,10 @@ _HINT = (
     "consider using CEL optional chaining (.? followed by orValue()) or guarding the check with has() for optional "
     "fields"
 )
+_STEPS_A_CHARACTER, _BYTES_A_CHARACTER = 10, 400
+"""Of an expression that is compiled."""
+
+_STEPS_A_DEVICE, _BYTES_AN_ANSWER = 4, 200
 _NAMED = pattern(r"device\.(attributes|capacity)\[['\"]([^'\"]+)['\"]\]\.\??(\w+)")
 
 
@@ -43,8 +48,11 @@ class Selectors:
     Where sharing is not seen, no device is one that several may have at once.
     """
 
-    def __init__(self, rules: DeviceRules, *, list_attributes: bool, sees_sharing: bool) -> None:
+    def __init__(
+        self, rules: DeviceRules, *, list_attributes: bool, sees_sharing: bool, budget: CycleBudget | None = None
+    ) -> None:
         self._rules = rules
+        self._budget = budget or CycleBudget(UNLIMITED)
         self._sees_sharing = sees_sharing
         self._list_attributes = rules.selectors_read_lists or list_attributes
         self._inputs: dict[SliceDevice, Mapping[str, object] | str] = {}
@@ -83,12 +91,16 @@ class Selectors:
         answers = self._answers.setdefault(expression, {})
         key = self._key(program.reads, device)
         if key not in answers:
+            self._budget.spend(_STEPS_A_DEVICE)
+            self._budget.hold(_BYTES_AN_ANSWER)
             answers[key] = self._ask(program, device)
         return answers[key]
 
     def _compiled(self, expression: str) -> Program | Answer:
         from kubectl_sched.dynamic_resource_allocation import cel
 
+        self._budget.spend(_STEPS_A_CHARACTER * len(expression))
+        self._budget.hold(_BYTES_A_CHARACTER * len(expression))
         try:
             return cel.compile_expression(expression, self._dialect())
         except cel.CompileError as wrong:
@@ -125,7 +137,7 @@ class Selectors:
         if isinstance(variables, str):
             return Answer(False, error=variables)
         try:
-            return Answer(program.matches(variables))
+            return Answer(program.matches(variables, self._budget))
         except cel.CelError as wrong:
             return Answer(False, error=str(wrong))
 
@@ -162,7 +174,7 @@ class Selectors:
         if isinstance(variables, str):
             raise AllocationFailed(f"{where}: {variables}")
         try:
-            return _attribute_of(program.value(variables), where)
+            return _attribute_of(program.value(variables, self._budget), where)
         except cel.CelError as wrong:
             raise AllocationFailed(f"{where}: {wrong}") from wrong
 

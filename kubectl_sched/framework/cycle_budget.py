@@ -25,12 +25,14 @@ class CycleLimits(Record, frozen=True, kw_only=True):
     steps: int
     memory: int
     """Bytes of arrays and of lists that one cycle holds at once."""
+    keeps_time: bool = False
+    """Whether kube-scheduler's own time-outs hold, too, as for a scheduler; an explanation knows no clock."""
 
 
 ANSWER: Final = CycleLimits(steps=60_000_000, memory=4 << 30)
 """For one pod of an answer that somebody waits for: about a minute."""
 
-SERVICE: Final = CycleLimits(steps=2_000_000, memory=256 << 20)
+SERVICE: Final = CycleLimits(steps=2_000_000, memory=256 << 20, keeps_time=True)
 """For one pod of a scheduler that serves others, too: about two seconds."""
 
 
@@ -59,6 +61,11 @@ class CycleBudget:
         self.steps += steps
         if self.ended is not None or self.steps > self.limits.steps:
             self._end(f"more than {self.limits.steps:,} steps of work")
+
+    @property
+    def left(self) -> int:
+        """Return how many steps may still be spent."""
+        return max(self.limits.steps - self.steps, 0) if self.ended is None else 0
 
     def spend_on_arrays(self, arrays: int, length: int) -> None:
         """Count that many operations on arrays of a length."""

@@ -32,10 +32,12 @@ class CostExceeded(CelError):  # noqa: N818 - what happens, not a mistake
 class Meter:
     """Cost and work of one evaluation, and the patterns that it compiled."""
 
-    __slots__ = ("_work", "cost", "is_newest", "patterns")
+    __slots__ = ("_most", "_work", "cost", "is_newest", "patterns")
 
-    def __init__(self, is_newest: bool = False) -> None:
+    def __init__(self, is_newest: bool = False, most: int = COST_LIMIT) -> None:
+        """`most` is a lower limit that the caller has for this evaluation."""
         self.cost = 0
+        self._most = min(most, COST_LIMIT)
         self._work = 0
         self.is_newest = is_newest
         self.patterns: set[str] = set()
@@ -43,7 +45,7 @@ class Meter:
     def spend(self, cost: int) -> None:
         """Add to the cost; raises CostExceeded beyond the limit."""
         self.cost += cost
-        if self.cost > COST_LIMIT:
+        if self.cost > self._most:
             raise CostExceeded
 
     def work(self, amount: int) -> None:
@@ -52,15 +54,22 @@ class Meter:
         if self._work > WORK_LIMIT:
             raise CostExceeded
 
+    @property
+    def steps(self) -> int:
+        """Return what the evaluation took of a cycle's budget."""
+        return STEPS_A_COST * self.cost + self._work // _WORK_A_STEP
+
+
+STEPS_A_COST, _WORK_A_STEP = 2, 64
 
 METER: ContextVar[Meter] = ContextVar("METER")
 """The meter of the evaluation under way."""
 
 
 @contextmanager
-def metered(is_newest: bool) -> Iterator[Meter]:
+def metered(is_newest: bool, most: int = COST_LIMIT) -> Iterator[Meter]:
     """Give an evaluation its own meter; `is_newest` from cel-go 0.29 (Kubernetes 1.37) on."""
-    meter = Meter(is_newest)
+    meter = Meter(is_newest, most)
     token = METER.set(meter)
     try:
         yield meter

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_sched.dynamic_resource_allocation.cel.activation import Frame
 from kubectl_sched.dynamic_resource_allocation.cel.checker import Checker, Dialect
-from kubectl_sched.dynamic_resource_allocation.cel.cost import metered
+from kubectl_sched.dynamic_resource_allocation.cel.cost import STEPS_A_COST, metered
 from kubectl_sched.dynamic_resource_allocation.cel.evaluator import compiled
 from kubectl_sched.dynamic_resource_allocation.cel.field_references import reads_of
 from kubectl_sched.dynamic_resource_allocation.cel.parser import parse
@@ -21,8 +21,11 @@ if TYPE_CHECKING:
 
     from kubectl_sched.dynamic_resource_allocation.cel.syntax_tree import Node
     from kubectl_sched.dynamic_resource_allocation.cel.values import Value
+    from kubectl_sched.framework.cycle_budget import CycleBudget
 
 _FRAMES = 10_000
+_SHORT = 512
+"""Characters of an expression of which many are kept compiled."""
 
 
 class Program:
@@ -37,18 +40,24 @@ class Program:
         with metered(self._is_newest):
             self._step = compiled(node)
 
-    def matches(self, device: Mapping[str, Value]) -> bool:
-        """Evaluate the expression for a device. Raises CelError."""
-        answer = self.value(device)
+    def matches(self, device: Mapping[str, Value], budget: CycleBudget | None = None) -> bool:
+        """Evaluate the expression for a device. Raises CelError, and BudgetEnded where the cycle may take no more."""
+        answer = self.value(device, budget)
         if isinstance(answer, bool):
             return answer
         name = type_name(answer)
         raise CelError(f"CEL result of type {name} could not be converted to bool: {_unconverted(name)}")
 
-    def value(self, device: Mapping[str, Value]) -> Value:
-        """The expression's value; raises CelError."""
-        with metered(self._is_newest) as meter:
-            return self._step(Frame({"device": device}, meter))
+    def value(self, device: Mapping[str, Value], budget: CycleBudget | None = None) -> Value:
+        """The expression's value; raises CelError, and BudgetEnded where the cycle may take no more."""
+        if budget is None:
+            with metered(self._is_newest) as meter:
+                return self._step(Frame({"device": device}, meter))
+        with metered(self._is_newest, budget.left // STEPS_A_COST) as meter:
+            try:
+                return self._step(Frame({"device": device}, meter))
+            finally:
+                budget.spend(meter.steps)
 
     def cost(self, device: Mapping[str, Value]) -> int:
         """Return what the expression costs for the device, an error or not."""
@@ -68,9 +77,12 @@ def _unconverted(name: str) -> str:
     return f"unsupported type conversion from '{name}' to bool"
 
 
-@lru_cache(maxsize=4096)
 def compile_expression(text: str, dialect: Dialect) -> Program:
     """Compile a selector, which answers a bool or something of unknown type; raises CompileError."""
+    return (_short_expression if len(text) <= _SHORT else _long_expression)(text, dialect)
+
+
+def _compile_expression(text: str, dialect: Dialect) -> Program:
     node, found = checked(text, dialect)
     acceptable = found == BOOL or found.name == "any" or (dialect.lists and found.name == "dyn")
     if not acceptable:
@@ -78,14 +90,25 @@ def compile_expression(text: str, dialect: Dialect) -> Program:
     return Program(text, node, dialect)
 
 
-@lru_cache(maxsize=4096)
+_short_expression = lru_cache(maxsize=4096)(_compile_expression)
+_long_expression = lru_cache(maxsize=64)(_compile_expression)
+
+
 def compile_value(text: str, dialect: Dialect) -> Program:
     """Compile a derived attribute, which is a scalar or a list of scalars; raises CompileError."""
+    return (_short_value if len(text) <= _SHORT else _long_value)(text, dialect)
+
+
+def _compile_value(text: str, dialect: Dialect) -> Program:
     node, found = checked(text, dialect)
     if not (_is_scalar(found) or (found.name == "list" and len(found.params) == 1 and _is_scalar(found.params[0]))):
         kinds = "a primitive scalar (string, integer, boolean, semver) or a list of these scalars"
         raise CompileError(f"must evaluate to {kinds}, not {found}")
     return Program(text, node, dialect)
+
+
+_short_value = lru_cache(maxsize=4096)(_compile_value)
+_long_value = lru_cache(maxsize=64)(_compile_value)
 
 
 def _is_scalar(kind: Type) -> bool:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from kubectl_sched.framework.cycle_budget import BudgetEnded
 from kubectl_sched.framework.deferred_resizes import grows_in_place
 from kubectl_sched.framework.interface import (
     BindingAction,
@@ -23,8 +24,9 @@ from kubectl_sched.framework.interface import (
     PreFilterResult,
     ScorePlugin,
 )
+from kubectl_sched.framework.plugin_error_boundary import unknown
 from kubectl_sched.framework.score_helpers import default_normalize_score
-from kubectl_sched.framework.status import SKIP, SUCCESS, NodeToStatus, Status, error, unresolvable, unschedulable
+from kubectl_sched.framework.status import SKIP, SUCCESS, Code, NodeToStatus, Status, error, unresolvable, unschedulable
 from kubectl_sched.plugins.dynamic_resources.claims import SPECIAL_NAME, ClaimProblem, pod_claims, unreserved_for_group
 from kubectl_sched.plugins.dynamic_resources.state import FILTERED, STATE, PreFilterState
 from kubectl_sched.snapshot import Column
@@ -57,7 +59,7 @@ class DynamicResources(
     ScorePlugin,
     BindingCyclePlugin,
 ):
-    """Allocates devices to the pod's claims. The filter timeout is not replayed, but a search that is long is named."""
+    """Allocates devices to the pod's claims. The filter timeout is kept by a scheduler alone."""
 
     name: ClassVar[str] = "DynamicResources"
 
@@ -67,6 +69,7 @@ class DynamicResources(
         self._on = self._enabled("DynamicResourceAllocation")
         self._release = handle.release
         self._rules = handle.release.devices
+        self._keeps_time = handle.limits.keeps_time
         self._grows_in_place = grows_in_place(handle)
 
     @cached_property
@@ -74,8 +77,14 @@ class DynamicResources(
         """Made, and imported, for the first pod that claims something."""
         from kubectl_sched.plugins.dynamic_resources.filtering import Filtering
 
-        timeout = self._args.binding_timeout if self._args is not None else None
-        return Filtering(self._enabled, self._release, None if timeout is None else timeout.seconds)
+        binding = self._args.binding_timeout if self._args is not None else None
+        search = self._args.filter_timeout if self._args is not None and self._keeps_time else None
+        return Filtering(
+            self._enabled,
+            self._release,
+            None if binding is None else binding.seconds,
+            search.seconds if search is not None and search.nanoseconds > 0 else None,
+        )
 
     def pre_enqueue(self, pod: Pod, nodes: Snapshot) -> Status:
         """Report whether all claims of the pod are there."""
@@ -95,7 +104,7 @@ class DynamicResources(
         state.write(STATE, PreFilterState())
         if not pod.spec.resource_claims and not self._may_claim_extended_resources(pod):
             return PreFilterResult(status=SKIP)
-        status, made = self._filtering.prepare(pod, nodes)
+        status, made = self._filtering.prepare(pod, nodes, state.budget)
         state.write(STATE, made)
         return PreFilterResult(status=status)
 
@@ -120,7 +129,25 @@ class DynamicResources(
         state.write(FILTERED, True)
         if not known.claims.claims:
             return Column.filled(len(nodes), SUCCESS)
-        return Column.of(self._filtering.outcome(known, pod, node).status for node in nodes)
+        return Column.of(self._in_turn(known, pod, nodes))
+
+    def _in_turn(self, known: PreFilterState, pod: Pod, nodes: Snapshot) -> Iterator[Status]:
+        """Yield the verdict on each node; what ends the search is that on all nodes after it, too.
+
+        An ended budget does. An error does so where time counts, as it fails the cycle for kube-scheduler as well.
+        """
+        last: Status | None = None
+        for node in nodes:
+            if last is not None:
+                yield last
+                continue
+            try:
+                status = self._filtering.outcome(known, pod, node).status
+            except BudgetEnded as ended:
+                status = last = unknown(self.name, ended)
+            if self._keeps_time and status.code is Code.ERROR:
+                last = status
+            yield status
 
     def explain_filter(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
         """Name the selector that each device fails, its holder, or why an allocated claim cannot be used here."""

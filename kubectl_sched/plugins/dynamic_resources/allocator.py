@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from kubectl_sched.dynamic_resource_allocation.allocated_devices import AllocatedState
     from kubectl_sched.dynamic_resource_allocation.devices import SliceIndex
     from kubectl_sched.dynamic_resource_allocation.selectors import Selectors
+    from kubectl_sched.framework.cycle_budget import CycleBudget
     from kubectl_sched.plugins.dynamic_resources.counters import CounterLedger
 
 
@@ -31,6 +32,9 @@ class Allocator(Record, frozen=True, kw_only=True):
     slices: SliceIndex
     selectors: Selectors
     ledger: CounterLedger
+    budget: CycleBudget
+    timeout: float | None = None
+    """Seconds after which the search on a node is given up; None for no clock."""
 
     @property
     def knows_capacity(self) -> bool:

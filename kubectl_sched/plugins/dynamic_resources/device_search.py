@@ -6,6 +6,8 @@ get wrong, `DeviceRules` says so.
 
 from __future__ import annotations
 
+import math
+import time
 from typing import TYPE_CHECKING
 
 from kubectl_sched.api.resource import ALLOCATION_RESULTS_MAX_SIZE
@@ -29,8 +31,9 @@ if TYPE_CHECKING:
     from kubectl_sched.plugins.dynamic_resources.pools import Pool
     from kubectl_sched.plugins.dynamic_resources.requests import ClaimData, RequestData
 
-MOST_STEPS = 200_000
-"""The number of devices that are tried on one node before the search is given up. The real one has ten seconds."""
+_STEPS_A_DEVICE = 10
+_DEVICES_A_LOOK = 64
+"""So many devices are tried from one look at the clock to the next."""
 
 
 class _LimitExceeded(Exception):  # noqa: N818 - caught within the search
@@ -53,7 +56,8 @@ class Search:
         self._node_name = node.name
         self._tentative = TentativeAllocation(shared, node, claims, self._eligibility)
         self._claims: list[ClaimData] = []
-        self._steps = 0
+        self._tried = 0
+        self._ends_at = math.inf if shared.timeout is None else time.monotonic() + shared.timeout
 
     def run(self, claims: Sequence[ResourceClaim]) -> list[Allocation] | None:
         """Check the requests, then search."""
@@ -165,10 +169,15 @@ class Search:
                 devices = pool.slices[slice_index].devices
                 begun = (pool_index, slice_index) == start[:2]
                 for device_index in range(start[2] if begun else 0, len(devices)):
-                    self._steps += 1
-                    if self._steps > MOST_STEPS:
-                        raise SearchTooLong
+                    self._try()
                     yield (pool_index, slice_index, device_index), pool, devices[device_index]
+
+    def _try(self) -> None:
+        """Count one more device that is tried; raise BudgetEnded, or SearchTooLong when the node's time is over."""
+        self._shared.budget.spend(_STEPS_A_DEVICE)
+        self._tried += 1
+        if self._tried % _DEVICES_A_LOOK == 0 and time.monotonic() > self._ends_at:
+            raise SearchTooLong
 
 
 def _has_several_terms(device: SliceDevice) -> bool:

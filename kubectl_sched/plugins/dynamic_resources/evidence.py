@@ -10,6 +10,7 @@ from kubectl_sched.config.allocator_versions import DEVICE_TAINTS
 from kubectl_sched.dynamic_resource_allocation.allocation_errors import AllocationFailed
 from kubectl_sched.framework.clauses import first_few
 from kubectl_sched.framework.confusable_texts import nearest
+from kubectl_sched.framework.cycle_budget import CycleBudget
 from kubectl_sched.framework.evidence import Evidence
 from kubectl_sched.plugins.dynamic_resources.device_allocation import untolerated
 from kubectl_sched.plugins.dynamic_resources.pools import Pool
@@ -41,7 +42,7 @@ class _Refusal(Record, frozen=True, kw_only=True):
 
 def of_pod(pod: Pod, nodes: Snapshot, filtering: Filtering) -> tuple[Evidence, ...]:
     """Return why the pod's claims cannot be used anywhere."""
-    status, _ = filtering.prepare(pod, nodes)
+    status, _ = filtering.prepare(pod, nodes, CycleBudget())
     if status.is_success or not status.reasons:
         return ()
     reason = status.reasons[0]

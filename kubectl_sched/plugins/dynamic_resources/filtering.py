@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.pod import NodeAllocatableResourceClaimStatus, Pod
     from kubectl_sched.api.resource import Device, DeviceRequest
     from kubectl_sched.config import Release
+    from kubectl_sched.framework.cycle_budget import CycleBudget
     from kubectl_sched.plugins.dynamic_resources.allocation import AllocatedDevice, Allocation
     from kubectl_sched.snapshot import NodeInfo, Snapshot
 
@@ -55,8 +56,16 @@ _DEFAULT_BINDING_TIMEOUT = 600.0
 class Filtering:
     """The rules for a pod's claims under the gates of a minor."""
 
-    def __init__(self, enabled: Callable[[str], bool], release: Release, binding_timeout: float | None) -> None:
+    def __init__(
+        self,
+        enabled: Callable[[str], bool],
+        release: Release,
+        binding_timeout: float | None,
+        filter_timeout: float | None = None,
+    ) -> None:
+        """`filter_timeout` is None where no clock counts."""
         self.release = release
+        self._filter_timeout = filter_timeout
         self.rules = release.devices
         self._enabled = enabled
         self._binding_timeout = _DEFAULT_BINDING_TIMEOUT if binding_timeout is None else binding_timeout
@@ -105,14 +114,14 @@ class Filtering:
 
     # PreFilter
 
-    def prepare(self, pod: Pod, nodes: Snapshot) -> tuple[Status, PreFilterState]:
+    def prepare(self, pod: Pod, nodes: Snapshot, budget: CycleBudget) -> tuple[Status, PreFilterState]:
         """The state to write, and PreFilter's answer; amounts that no API server would store are an error."""
         try:
-            return self._prepared(pod, nodes)
+            return self._prepared(pod, nodes, budget)
         except InvalidQuantity as wrong:
             return error(str(wrong)), PreFilterState()
 
-    def _prepared(self, pod: Pod, nodes: Snapshot) -> tuple[Status, PreFilterState]:
+    def _prepared(self, pod: Pod, nodes: Snapshot, budget: CycleBudget) -> tuple[Status, PreFilterState]:
         try:
             named = list(pod_claims(pod, nodes, self.rules, groups_own=self.groups))
             extended = extended_resources(pod, nodes, self.rules) if self._enabled("DRAExtendedResource") else None
@@ -135,7 +144,7 @@ class Filtering:
                 return refusal, PreFilterState()
             available_on.append(selector)
         pending = tuple(claim for claim in claims.claims if is_pending(claim, nodes))
-        allocator = self._allocator(nodes) if claims.to_allocate or pending else None
+        allocator = self._allocator(nodes, budget) if claims.to_allocate or pending else None
         slices = allocator.slices.slices if allocator is not None else self._slices(nodes)
         return SUCCESS, PreFilterState(
             claims=claims,
@@ -196,10 +205,10 @@ class Filtering:
             groups_reserve=self.groups,
         )
 
-    def _allocator(self, nodes: Snapshot) -> Allocator:
+    def _allocator(self, nodes: Snapshot, budget: CycleBudget) -> Allocator:
         consumable = feature.CONSUMABLE_CAPACITY in self.features
         channel = next(channel for channel in self.rules.channels if channel.features >= self.features)
-        selectors = self._selectors(sees_sharing=channel.knows_capacity)
+        selectors = self._selectors(budget, sees_sharing=channel.knows_capacity)
         allocated = gather(nodes.objects.all(ResourceClaim), consumable)
         return Allocator(
             channel=channel,
@@ -207,14 +216,17 @@ class Filtering:
             features=self.features,
             allocated=allocated,
             classes=lambda name: nodes.objects.get(DeviceClass, name),
-            slices=SliceIndex(self._published(nodes, self._selectors(sees_sharing=False))),
+            slices=SliceIndex(self._published(nodes, self._selectors(None, sees_sharing=False))),
             selectors=selectors,
             ledger=CounterLedger(allocated, self.rules),
+            budget=budget,
+            timeout=self._filter_timeout,
         )
 
-    def _selectors(self, *, sees_sharing: bool) -> Selectors:
+    def _selectors(self, budget: CycleBudget | None, *, sees_sharing: bool) -> Selectors:
+        """What DeviceTaintRules select is no work of the pod, and has no budget."""
         lists = self._enabled("DRAListTypeAttributes")
-        return Selectors(self.rules, list_attributes=lists, sees_sharing=sees_sharing)
+        return Selectors(self.rules, list_attributes=lists, sees_sharing=sees_sharing, budget=budget)
 
     def _published(self, nodes: Snapshot, selectors: Selectors) -> Sequence[ResourceSlice]:
         """The slices, with taint rules applied where these are on."""
