@@ -8,10 +8,15 @@ from __future__ import annotations
 
 from typing import Final
 
+from msgspec.structs import replace
+
 from kubectl_sched.record import Record
 
 _ENTRIES_A_STEP: Final = 1000
 _LOOKS_A_STEP: Final = 8
+_STEPS_OF_A_DRY_RUN: Final = 1000
+"""For each pod that may be taken off its node and put back, with the filters that are run again."""
+
 _CALL: Final = 4
 """Steps that numpy takes for any array, however short."""
 
@@ -26,7 +31,7 @@ class CycleLimits(Record, frozen=True, kw_only=True):
     memory: int
     """Bytes of arrays and of lists that one cycle holds at once."""
     keeps_time: bool = False
-    """Whether kube-scheduler's own time-outs hold, too, as for a scheduler; an explanation knows no clock."""
+    """True if kube-scheduler's own time-outs hold, too, as for a scheduler; an explanation knows no clock."""
 
 
 ANSWER: Final = CycleLimits(steps=60_000_000, memory=4 << 30)
@@ -35,6 +40,9 @@ ANSWER: Final = CycleLimits(steps=60_000_000, memory=4 << 30)
 SERVICE: Final = CycleLimits(steps=2_000_000, memory=256 << 20, keeps_time=True)
 """For one pod of a scheduler that serves others, too: about two seconds."""
 
+
+HINT: Final = CycleLimits(steps=20_000, memory=1 << 20)
+"""For one event and one pod that waits: a hint that takes longer than a small cycle saves nothing."""
 
 UNLIMITED: Final = CycleLimits(steps=1 << 62, memory=1 << 62)
 """For what follows a cycle that did not end, where each of many equal pods takes a part of that cycle's work."""
@@ -47,10 +55,12 @@ class BudgetEnded(Exception):  # noqa: N818 - what happens, not a mistake
 class CycleBudget:
     """Counts the work and the memory of one cycle; once it has ended, nothing more is allowed."""
 
-    __slots__ = ("ended", "limits", "memory", "steps")
+    __slots__ = ("_whole", "ended", "limits", "memory", "steps")
 
-    def __init__(self, limits: CycleLimits = ANSWER) -> None:
+    def __init__(self, limits: CycleLimits = ANSWER, whole: CycleBudget | None = None) -> None:
+        """`whole` is the budget of which this one is a part: it ends with it."""
         self.limits = limits
+        self._whole = whole
         self.steps = 0
         self.memory = 0
         self.ended: str | None = None
@@ -89,7 +99,14 @@ class CycleBudget:
         """Return a budget of the same limits that nothing was taken from."""
         return CycleBudget(self.limits)
 
+    def for_dry_run(self, pods: int) -> CycleBudget:
+        """Return a budget of its own for a dry run over so many existing pods, which are no work of the pod's."""
+        steps = self.limits.steps + _STEPS_OF_A_DRY_RUN * pods
+        return CycleBudget(replace(self.limits, steps=steps), self)
+
     def _end(self, needs: str) -> None:
         if self.ended is None:
             self.ended = f"its cycle needs {needs}, the most that one cycle may take"
+            if self._whole is not None:
+                self._whole.ended = self.ended
         raise BudgetEnded(self.ended)

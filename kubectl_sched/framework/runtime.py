@@ -258,6 +258,7 @@ class Framework:
         """Run the PostFilter plugins; None if the profile has none."""
         if not self.post_filter_plugins:
             return None
+        state = state.clone(state.budget.for_dry_run(len(nodes.existing_pods)))
         last: PostFilterResult | None = None
         reasons: tuple[str, ...] = ()
         for plugin in self.post_filter_plugins:

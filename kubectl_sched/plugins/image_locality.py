@@ -44,8 +44,10 @@ class ImageLocality(ScorePlugin):
 
     def score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Integers:
         """Between 23 MB for all images (0 points) and 1000 MB for each container (100 points)."""
+        images = self._images(pod)
+        state.budget.spend_on_arrays(len(images), len(nodes.whole))
         sums = np.zeros(len(nodes.whole), dtype=np.int64)
-        for image in self._images(pod):
+        for image in images:
             found = nodes.whole.table.image_state(normalized_image_name(image))
             if found is not None:
                 sums[found.rows] += self._scaled(image, nodes)

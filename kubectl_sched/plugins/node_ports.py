@@ -13,7 +13,7 @@ from kubectl_sched.framework.evidence import Evidence
 from kubectl_sched.framework.interface import DependsOn, FilterPlugin, PreFilterPlugin, PreFilterResult
 from kubectl_sched.framework.status import SKIP, SUCCESS, unschedulable
 from kubectl_sched.snapshot import Column
-from kubectl_sched.snapshot.host_ports import ALL_ADDRESSES, HostPort, host_ports
+from kubectl_sched.snapshot.host_ports import ALL_ADDRESSES, HostPort, WantedPorts, host_ports
 
 if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
@@ -41,6 +41,7 @@ class NodePorts(PreFilterPlugin, FilterPlugin):
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
         """Skip pods that want no host port."""
+        state.budget.spend(sum(1 + len(container.ports) for container in pod.spec.containers))
         wanted = host_ports(pod)
         if not wanted or self._grows_in_place(pod):
             return PreFilterResult(status=SKIP)
@@ -51,16 +52,16 @@ class NodePorts(PreFilterPlugin, FilterPlugin):
         """Reject nodes with a pod that has one of the ports."""
         if self._grows_in_place(pod):
             return Column.filled(len(nodes), SUCCESS)
-        wanted = state.read(PRE_FILTER_STATE)
+        listed = state.read(PRE_FILTER_STATE)
+        state.budget.spend(len(listed))
+        wanted = WantedPorts(listed)
         existing = nodes.existing_pods
-        taken = existing.column("host_ports", host_ports).where(
-            lambda ports: any(want.conflicts_with(port) for want in wanted for port in ports)
-        )
+        taken = existing.column("host_ports", host_ports).where(wanted.conflicts_with)
         codes = np.zeros(len(nodes), dtype=np.int32)
         codes[existing.rows[taken]] = 1
         for name in nodes.freed_ports.keys() & nodes.row_of.keys():
             row = nodes.row_of[name]
-            codes[row] = any(want.conflicts_with(port) for want in wanted for port in nodes.node(row).used_ports)
+            codes[row] = wanted.conflicts_with(nodes.node(row).used_ports)
         return Column(codes, (SUCCESS, _TAKEN))
 
     def explain_filter(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.core import Node, Taint
     from kubectl_sched.api.meta import Condition
     from kubectl_sched.api.pod import Pod
+    from kubectl_sched.framework.cycle_budget import CycleBudget
     from kubectl_sched.framework.cycle_state import CycleState
     from kubectl_sched.framework.evidence import JSON
     from kubectl_sched.framework.handle import Handle
@@ -91,6 +92,7 @@ class TaintToleration(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin
         if self._grows_in_place(pod):
             return Column.filled(len(nodes), SUCCESS)
         tolerations = pod.spec.tolerations
+        _spend(state.budget, tolerations, nodes)
         return nodes.table.by_tolerations(
             (self._reason, self._comparison, tolerations),
             lambda: nodes.taints.map(lambda taints: self._verdict(taints, tolerations)).distinct(),
@@ -110,6 +112,7 @@ class TaintToleration(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin
     def score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Integers:
         """Count the PreferNoSchedule taints that the pod does not tolerate: less is better."""
         tolerations = state.read(PRE_SCORE_STATE)
+        _spend(state.budget, tolerations, nodes)
         counts = nodes.table.by_tolerations(
             (PREFER_NO_SCHEDULE, self._comparison, tolerations),
             lambda: nodes.taints.numbers(
@@ -181,6 +184,11 @@ class TaintToleration(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin
             for taint in taints
             if not tolerated(taint, tolerations, comparison=self._comparison)
         )
+
+
+def _spend(budget: CycleBudget, tolerations: tuple[Toleration, ...], nodes: Snapshot) -> None:
+    """Count each toleration for each taint of the distinct lists of taints."""
+    budget.spend_on_entries(len(tolerations) * (1 + sum(map(len, nodes.taints.values))))
 
 
 def _evidence(taint: Taint, node: Node, hints: tuple[str, ...]) -> Evidence:

@@ -18,6 +18,8 @@ from kubectl_sched.record import Record
 from kubectl_sched.snapshot import Column
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.api.pod_volumes import Volume
     from kubectl_sched.framework.cycle_state import CycleState
@@ -28,6 +30,11 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot.pod_table import PodTable
 
 _DISK_CONFLICT = unschedulable("node(s) had no available disk")
+
+
+_EBS, _RBD = "awsElasticBlockStore", "rbd"
+_ALWAYS = ("",)
+"""Stands for the monitors of a disk that has none."""
 
 
 class Disk(NamedTuple):
@@ -47,6 +54,28 @@ class Disk(NamedTuple):
         if self.kind == "rbd" and set(self.monitors).isdisjoint(other.monitors):
             return False
         return not (self.read_only and other.read_only)
+
+
+class WantedDisks:
+    """The disks that a pod names, looked up by kind and name."""
+
+    def __init__(self, wanted: Iterable[Disk]) -> None:
+        self._monitors: dict[tuple[str, str], set[str]] = {}
+        self._written: dict[tuple[str, str], set[str]] = {}
+        for disk in wanted:
+            key, monitors = (disk.kind, disk.name), disk.monitors if disk.kind == _RBD else _ALWAYS
+            self._monitors.setdefault(key, set()).update(monitors)
+            if not disk.read_only or disk.kind == _EBS:
+                self._written.setdefault(key, set()).update(monitors)
+
+    def conflicts_with(self, others: Iterable[Disk]) -> bool:
+        """Report whether a pod of the same node that has one of the other disks keeps this one out."""
+        return any(map(self._conflicts, others))
+
+    def _conflicts(self, other: Disk) -> bool:
+        shared = self._written if other.read_only else self._monitors
+        monitors = shared.get((other.kind, other.name))
+        return monitors is not None and not monitors.isdisjoint(other.monitors if other.kind == _RBD else _ALWAYS)
 
 
 class PreFilterState(Record, frozen=True, kw_only=True):
@@ -75,6 +104,7 @@ class VolumeRestrictions(PreFilterPlugin, FilterPlugin, PreFilterExtensions):
         """Count the pods that use a ReadWriteOncePod claim; skip pods that nothing can conflict with."""
         if not pod.spec.volumes or self._grows_in_place(pod):
             return PreFilterResult(status=SKIP)
+        state.budget.spend(2 * len(pod.spec.volumes))
         claims: set[str] = set()
         for name in claim_names(pod):
             claim = nodes.objects.get(PersistentVolumeClaim, name, pod.namespace)
@@ -121,12 +151,11 @@ class VolumeRestrictions(PreFilterPlugin, FilterPlugin, PreFilterExtensions):
         if self._grows_in_place(pod):
             return Column.filled(len(nodes), SUCCESS)
         codes = np.zeros(len(nodes), dtype=np.int32)
+        state.budget.spend(len(pod.spec.volumes))
         wanted = disks(pod)
         if wanted:
             existing = nodes.existing_pods
-            conflicts = _disks(existing).where(
-                lambda others: any(disk.conflicts_with(other) for disk in wanted for other in others)
-            )
+            conflicts = _disks(existing).where(WantedDisks(wanted).conflicts_with)
             codes[existing.rows[conflicts]] = 1
         try:
             in_use = state.read(PRE_FILTER_STATE).conflicting_references > 0

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from kubectl_sched.api.pod import Pod
 
 ALL_ADDRESSES = "0.0.0.0"  # noqa: S104 - upstream's DefaultBindAllHostIP, compared and never bound to
@@ -26,6 +28,25 @@ class HostPort(NamedTuple):
     def __str__(self) -> str:
         address = "" if self.ip == ALL_ADDRESSES else f"{self.ip}:"
         return f"{address}{self.port}/{self.protocol}"
+
+
+class WantedPorts:
+    """The host ports that a pod wants, looked up by port and protocol."""
+
+    def __init__(self, wanted: Iterable[HostPort]) -> None:
+        self._addresses: dict[tuple[int, str], set[str]] = {}
+        for port in wanted:
+            self._addresses.setdefault((port.port, port.protocol), set()).add(port.ip)
+
+    def conflicts_with(self, others: Iterable[HostPort]) -> bool:
+        """Report whether any of the other ports cannot be had beside these (CheckConflict)."""
+        return any(map(self._conflicts, others))
+
+    def _conflicts(self, other: HostPort) -> bool:
+        addresses = self._addresses.get((other.port, other.protocol))
+        if addresses is None:
+            return False
+        return other.ip in addresses or other.ip == ALL_ADDRESSES or ALL_ADDRESSES in addresses
 
 
 def host_ports(pod: Pod) -> tuple[HostPort, ...]:

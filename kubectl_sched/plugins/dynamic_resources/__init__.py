@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.array_types import Integers, Rows
 
+_STEPS_A_CLAIM = 20
 _NOT_AVAILABLE = "resourceclaim not available on the node"
 
 
@@ -104,6 +105,7 @@ class DynamicResources(
         state.write(STATE, PreFilterState())
         if not pod.spec.resource_claims and not self._may_claim_extended_resources(pod):
             return PreFilterResult(status=SKIP)
+        state.budget.spend(_STEPS_A_CLAIM * len(pod.spec.resource_claims))
         status, made = self._filtering.prepare(pod, nodes, state.budget)
         state.write(STATE, made)
         return PreFilterResult(status=status)

@@ -224,7 +224,7 @@ class Filtering:
         )
 
     def _selectors(self, budget: CycleBudget | None, *, sees_sharing: bool) -> Selectors:
-        """What DeviceTaintRules select is no work of the pod, and has no budget."""
+        """Return the selectors of a cycle; those of DeviceTaintRules are no work of the pod, and have no budget."""
         lists = self._enabled("DRAListTypeAttributes")
         return Selectors(self.rules, list_attributes=lists, sees_sharing=sees_sharing, budget=budget)
 

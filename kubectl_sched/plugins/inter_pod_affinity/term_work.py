@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kubectl_sched.plugins.inter_pod_affinity.terms import AffinityTerm
     from kubectl_sched.snapshot import Snapshot
 
-_STEPS_TO_PARSE: Final = 20
+_STEPS_TO_PARSE: Final = 10
 _STEPS_A_TERM: Final = 20
 _PASSES: Final = 4
 """Operations on arrays of existing pods for each term."""

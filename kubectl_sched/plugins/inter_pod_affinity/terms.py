@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
 
     from kubectl_sched.api.affinity import Affinity, PodAffinity, PodAffinityTerm
-    from kubectl_sched.api.meta import Labels
+    from kubectl_sched.api.meta import Labels, LabelSelector
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.snapshot import Column, PodTable
     from kubectl_sched.snapshot.objects import Objects
@@ -146,13 +146,20 @@ def terms_of(pod: Pod) -> PodTerms | None:
 
 
 def listed_terms(pod: Pod) -> int:
-    """Return how many terms the pod lists, of all four kinds."""
+    """Return how many terms the pod lists, of all four kinds, with their namespaces and values."""
     affinity = pod.spec.affinity
     return 0 if affinity is None else _listed(affinity.pod_affinity) + _listed(affinity.pod_anti_affinity)
 
 
 def _listed(affinity: PodAffinity | None) -> int:
-    return 0 if affinity is None else len(affinity.required) + len(affinity.preferred)
+    if affinity is None:
+        return 0
+    terms = (*affinity.required, *(each.pod_affinity_term for each in affinity.preferred))
+    return sum(1 + len(term.namespaces) + _values(term.label_selector) for term in terms)
+
+
+def _values(selector: LabelSelector | None) -> int:
+    return 0 if selector is None else sum(len(each.values) for each in selector.match_expressions)
 
 
 _TERMS: Final[ParsedPods[PodTerms]] = ParsedPods()

@@ -64,6 +64,7 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
             return Column.filled(len(nodes), SUCCESS)
         volumes = self._volumes_in(nodes.objects)
         drivers = self._drivers_in(nodes.objects).on(nodes.table)
+        state.budget.spend(2 * len(pod.spec.volumes) * len(drivers.values))
         answers = drivers.map(lambda each: self._before_counting(pod, each, nodes.objects))
         verdicts = [
             answer if isinstance(answer, Status) else _counted(answer, {}, {}, each)
@@ -74,6 +75,7 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
             return Column(drivers.codes, verdicts)
         codes = drivers.codes.copy()
         counts &= (self._room(nodes) < attachable_count(pod)) | _may_fail(nodes)
+        state.budget.spend(int(np.count_nonzero(counts)) * len(pod.spec.volumes))
         used = _used_by_pods(nodes, counts, drivers, volumes)
         for row in np.flatnonzero(counts).tolist():
             answer = answers[row]

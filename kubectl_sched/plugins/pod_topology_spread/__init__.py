@@ -53,6 +53,7 @@ class PodTopologySpread(
         if self._grows_in_place(pod):
             return PreFilterResult(status=SKIP)
         nodes = nodes.whole
+        self.constraints.spend(state.budget, pod, nodes)
         try:
             constraints = self.constraints.hard(pod, nodes)
         except PluginError as failure:
@@ -88,13 +89,16 @@ class PodTopologySpread(
 
     def _change(self, state: CycleState, pod: Pod, changed: Pod, row: int, nodes: Snapshot, amount: int) -> None:
         before = state.read(filtering.STATE)
+        state.budget.spend(len(before.spreads))
         state.write(filtering.STATE, filtering.with_pod(before, pod, changed, nodes, row, self.constraints, amount))
 
     def filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
         """Reject nodes where one more pod would make the skew larger than maxSkew."""
         if self._grows_in_place(pod):
             return Column.filled(len(nodes), SUCCESS)
-        return filtering.verdicts(state.read(filtering.STATE), pod, nodes)
+        counted = state.read(filtering.STATE)
+        state.budget.spend_on_arrays(2 * len(counted.spreads), len(nodes))
+        return filtering.verdicts(counted, pod, nodes)
 
     def explain_filter(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
         """Each constraint that the node breaks, with the counts of its domains."""
@@ -113,6 +117,7 @@ class PodTopologySpread(
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Status:
         """Count matching pods by domain; skip pods without soft constraints."""
+        self.constraints.spend(state.budget, pod, nodes.whole)
         try:
             constraints = self.constraints.soft(pod, nodes)
         except PluginError as failure:
@@ -149,7 +154,9 @@ class PodTopologySpread(
 
     def score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Integers:
         """The matching pods of each node's domains, weighed."""
-        return scoring.scores(state.read(scoring.STATE), pod, nodes, rows)
+        counted = state.read(scoring.STATE)
+        state.budget.spend_on_arrays(4 * len(counted.spreads), len(nodes.existing_pods) + len(nodes))
+        return scoring.scores(counted, pod, nodes, rows)
 
     def normalize_score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows, scores: Integers) -> Integers:
         """The fewest pods become 100."""

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.config.features import Features
     from kubectl_sched.config.types import PodTopologySpreadArgs
+    from kubectl_sched.framework.cycle_budget import CycleBudget
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.array_types import Mask
     from kubectl_sched.snapshot.objects import Objects
@@ -40,6 +41,14 @@ SYSTEM_DEFAULTS: Final = (
     TopologySpreadConstraint(max_skew=3, topology_key=HOSTNAME, when_unsatisfiable=SCHEDULE_ANYWAY),
     TopologySpreadConstraint(max_skew=5, topology_key=ZONE, when_unsatisfiable=SCHEDULE_ANYWAY),
 )
+
+
+_STEPS_A_CONSTRAINT: Final = 40
+_OPERATIONS: Final = 6
+"""Operations on arrays of nodes and of pods for each constraint."""
+
+_BYTES_A_NODE: Final = 20
+"""Of the counts and masks that are kept for each constraint."""
 
 
 class Constraint(Record, frozen=True, kw_only=True):
@@ -62,6 +71,22 @@ class Constraints:
         self._merges_label_keys = features.enabled("MatchLabelKeysInPodTopologySpread")
         self._has_policies = features.enabled("NodeInclusionPolicyInPodTopologySpread")
         self._compares = features.enabled("TaintTolerationComparisonOperators")
+
+    def spend(self, budget: CycleBudget, pod: Pod, nodes: Snapshot) -> None:
+        """Count what it takes to parse the pod's constraints and to count the pods that each of them selects."""
+        own = pod.spec.topology_spread_constraints
+        if not own:
+            return
+        budget.spend(_STEPS_A_CONSTRAINT * len(own))
+        expressions = sum(1 + len(each.label_selector.match_expressions) for each in own if each.label_selector)
+        values = sum(
+            len(term.values) for each in own if each.label_selector for term in each.label_selector.match_expressions
+        )
+        keys = {each.topology_key for each in own}
+        budget.spend_on_entries(values + nodes.table.unread_labels(keys))
+        budget.spend_on_arrays(2 * expressions, len(nodes.existing_pods.identity.values))
+        budget.spend_on_arrays(_OPERATIONS * len(own), len(nodes) + len(nodes.existing_pods))
+        budget.hold(_BYTES_A_NODE * len(own) * len(nodes))
 
     def hard(self, pod: Pod, nodes: Snapshot) -> tuple[Constraint, ...]:
         """Those that keep nodes out."""

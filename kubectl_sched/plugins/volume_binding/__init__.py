@@ -64,6 +64,8 @@ class FilterState(Record, frozen=True, kw_only=True):
     volumes: Column[PodVolumes]
 
 
+_STEPS_A_CLAIM = 10
+
 PRE_FILTER_STATE: StateKey[PreFilterState] = StateKey(name="VolumeBinding", absent="not found")
 FILTER_STATE: StateKey[FilterState] = StateKey(name="VolumeBinding/Filter")
 
@@ -93,8 +95,11 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
             state.write(PRE_FILTER_STATE, PreFilterState())
             return PreFilterResult(status=SKIP)
 
+        from kubectl_sched.api.storage import PersistentVolume
         from kubectl_sched.plugins.volume_binding.claims import pod_volume_claims, refusal
 
+        state.budget.spend(_STEPS_A_CLAIM * len(uses))
+        state.budget.spend_on_entries(len(uses) * len(nodes.objects.all(PersistentVolume)))
         reason = next((reason for use in uses if (reason := refusal(pod, use, nodes.objects)) is not None), None)
         if reason is not None:
             return PreFilterResult(status=unresolvable(reason))
@@ -122,6 +127,8 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         if self._grows_in_place(pod):
             return Column.filled(len(nodes), SUCCESS)
         binder = state.read(PRE_FILTER_STATE).binder
+        if binder is not None:
+            state.budget.spend(_STEPS_A_CLAIM * len(pod.spec.volumes) * len(binder.kinds(nodes).values))
         volumes = binder.find(nodes) if binder is not None else Column.filled(len(nodes), PodVolumes())
         state.write(FILTER_STATE, FilterState(table=nodes.table, volumes=volumes))
         return volumes.map(self._status)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.config.features import Features
     from kubectl_sched.config.versions import Release
+    from kubectl_sched.framework.cycle_budget import CycleBudget
     from kubectl_sched.framework.interface import Plugin
     from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.snapshot import Snapshot
@@ -29,6 +30,8 @@ class HintQuestion(NamedTuple):
     """That of the pod's profile."""
     cluster: Callable[[], Snapshot]
     """Gives a snapshot whose objects besides nodes and pods are up to date."""
+    budget: CycleBudget
+    """The work that the answer may take."""
 
     @property
     def features(self) -> Features:

@@ -6,22 +6,29 @@ from typing import TYPE_CHECKING
 
 from kubectl_sched.api.apimachinery.quantity import parse_resource_list
 from kubectl_sched.api.component_helpers.container_resources import PodResourcesOptions
-from kubectl_sched.api.component_helpers.node_affinity import RequiredNodeAffinity
+from kubectl_sched.api.component_helpers.node_affinity import RequiredNodeAffinity, terms_listed
 from kubectl_sched.api.component_helpers.pod_requests import fit_request, in_scheduler_units
 from kubectl_sched.api.component_helpers.resource_names import PODS
 from kubectl_sched.api.component_helpers.taints import find_untolerated_taint
 from kubectl_sched.api.core import Node
-from kubectl_sched.plugins.inter_pod_affinity.terms import terms_of
+from kubectl_sched.plugins.inter_pod_affinity.terms import listed_terms, terms_of
 from kubectl_sched.plugins.node_affinity import NodeAffinity
-from kubectl_sched.plugins.node_resources.insufficient import device_backed
+from kubectl_sched.plugins.node_resources.insufficient import device_backed, steps_to_sum
 from kubectl_sched.plugins.pod_topology_spread import PodTopologySpread
 
 if TYPE_CHECKING:
     from kubectl_sched.binding.second_scheduler.queueing_hints.hint_question import HintQuestion
 
 
+_STEPS_A_CONSTRAINT = 20
+
+
 def node_affinity(question: HintQuestion) -> bool:
     """The node matches now, and did not match before."""
+    node_affinity = question.pod.spec.affinity.node_affinity if question.pod.spec.affinity else None
+    listed = node_affinity.required if node_affinity is not None else None
+    question.budget.spend(2 * terms_listed(listed.node_selector_terms if listed is not None else ()))
+    question.budget.spend(len(question.pod.spec.node_selector or ()))
     added = question.plugin(NodeAffinity).added_required
     required = RequiredNodeAffinity.of(question.pod)
     old, new = question.after(Node)
@@ -35,6 +42,7 @@ def node_affinity(question: HintQuestion) -> bool:
 def taint_toleration(question: HintQuestion) -> bool:
     """The pod tolerates the node's taints now, and did not before."""
     old, new = question.after(Node)
+    question.budget.spend(2 * len(question.pod.spec.tolerations))
     return not _is_kept_off(question, new) and (old is None or _is_kept_off(question, old))
 
 
@@ -58,6 +66,7 @@ def node_declared_features(question: HintQuestion) -> bool:
 def node_resources_fit(question: HintQuestion) -> bool:
     """The pod would fit on the node if it were empty, and the node has more of what the pod wants than before."""
     old, new = question.after(Node)
+    question.budget.spend(steps_to_sum(question.pod))
     options = PodResourcesOptions(skip_pod_level_resources=not question.features.enabled("PodLevelResources"))
     requests = {name: amount for name, amount in fit_request(question.pod, options).items() if amount}
     room = _allocatable(new)
@@ -82,6 +91,7 @@ def _allocatable(node: Node) -> dict[str, int]:
 
 def inter_pod_affinity(question: HintQuestion) -> bool:
     """The node has come into a domain that an affinity term asks for, or left one that an anti-affinity term avoids."""
+    question.budget.spend(listed_terms(question.pod))
     terms = terms_of(question.pod)
     if terms is None:
         return False
@@ -99,6 +109,7 @@ def inter_pod_affinity(question: HintQuestion) -> bool:
 
 def pod_topology_spread(question: HintQuestion) -> bool:
     """The node counts for the pod's constraints only before or only now, or counts in another way."""
+    question.budget.spend(_STEPS_A_CONSTRAINT * len(question.pod.spec.topology_spread_constraints))
     constraints = question.plugin(PodTopologySpread).constraints.hard(question.pod, question.cluster())
     keys = [constraint.topology_key for constraint in constraints]
     old, new = question.both(Node)

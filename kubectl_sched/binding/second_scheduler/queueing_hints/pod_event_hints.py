@@ -7,19 +7,23 @@ from typing import TYPE_CHECKING
 from kubectl_sched.api.component_helpers.pod_requests import pod_requests, pod_resource, scheduler_options
 from kubectl_sched.api.component_helpers.taints import UNSCHEDULABLE_TAINT, tolerated
 from kubectl_sched.api.pod import Pod
-from kubectl_sched.plugins.inter_pod_affinity.terms import terms_of
+from kubectl_sched.plugins.inter_pod_affinity.terms import listed_terms, terms_of
 from kubectl_sched.plugins.node_declared_features import NodeDeclaredFeatures
+from kubectl_sched.plugins.node_resources.insufficient import steps_to_sum
 from kubectl_sched.plugins.node_volume_limits.attachable_volumes import attachable_count
 from kubectl_sched.plugins.pod_topology_spread import PodTopologySpread
-from kubectl_sched.plugins.volume_restrictions import claim_names, disks
-from kubectl_sched.snapshot.host_ports import host_ports
+from kubectl_sched.plugins.volume_restrictions import WantedDisks, claim_names, disks
+from kubectl_sched.snapshot.host_ports import WantedPorts, host_ports
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
     from kubectl_sched.api.component_helpers.container_resources import PodResourcesOptions
     from kubectl_sched.binding.second_scheduler.queueing_hints.hint_question import HintQuestion
     from kubectl_sched.plugins.inter_pod_affinity.terms import AffinityTerm
+
+
+_STEPS_A_CONSTRAINT = 20
 
 
 def never(_: HintQuestion) -> bool:
@@ -37,7 +41,9 @@ def node_ports(question: HintQuestion) -> bool:
     gone, _ = question.both(Pod)
     if gone is None or not has_room(gone):
         return False
-    return any(want.conflicts_with(port) for want in host_ports(question.pod) for port in host_ports(gone))
+    wanted, freed = host_ports(question.pod), host_ports(gone)
+    question.budget.spend(len(wanted) + len(freed))
+    return WantedPorts(wanted).conflicts_with(freed)
 
 
 def node_resources_fit(question: HintQuestion) -> bool:
@@ -47,6 +53,7 @@ def node_resources_fit(question: HintQuestion) -> bool:
         return has_room(old)
     if old is None or not question.features.enabled("InPlacePodVerticalScaling"):
         return False
+    question.budget.spend(3 * steps_to_sum(question.pod) + steps_to_sum(old) + steps_to_sum(new))
     options = _options(question)
     wanted, before, after = (pod_resource(each, options)[0] for each in (question.pod, old, new))
     return any(before.get(name, 0) > after.get(name, 0) for name, amount in wanted.items() if amount)
@@ -57,6 +64,7 @@ def own_requests(question: HintQuestion) -> bool:
     old, new = question.after(Pod)
     if old is None or not question.features.enabled("InPlacePodVerticalScaling"):
         return False
+    question.budget.spend(steps_to_sum(old) + steps_to_sum(new))
     before, after = (pod_requests(each, _options(question)) for each in (old, new))
     return any(name not in after or amount.milli_value() > after[name].milli_value() for name, amount in before.items())
 
@@ -72,6 +80,7 @@ def inter_pod_affinity(question: HintQuestion) -> bool:
     release = question.release
     if not all(_counts(each, question) for each in (old, new) if each is not None):
         return False
+    question.budget.spend(2 * sum(listed_terms(each) for each in (question.pod, old, new) if each is not None))
     terms = terms_of(question.pod)
     near = terms.required_affinity if terms is not None else ()
     away = terms.required_anti_affinity if terms is not None else ()
@@ -94,10 +103,10 @@ def _counts(pod: Pod, question: HintQuestion) -> bool:
     return has_room(pod) if question.release.nominated_pods_wake_others else bool(pod.spec.node_name)
 
 
-def _match(terms: Iterable[AffinityTerm], pod: Pod, combined: object) -> bool:
+def _match(terms: Sequence[AffinityTerm], pod: Pod, combined: object) -> bool:
     """Report whether the pod matches any or all of the terms, namespaces being those that they list."""
-    found = [term.matches(pod) for term in terms]
-    return any(found) if combined is any else bool(found) and all(found)
+    found = (term.matches(pod) for term in terms)
+    return any(found) if combined is any else bool(terms) and all(found)
 
 
 def own_labels_affinity(question: HintQuestion) -> bool:
@@ -128,6 +137,7 @@ def _spreads_otherwise(question: HintQuestion) -> bool:
     labels = [each.metadata.labels for each in question.both(Pod) if each is not None]
     if len(labels) > 1 and labels[0] == labels[1]:
         return False
+    question.budget.spend(_STEPS_A_CONSTRAINT * len(question.pod.spec.topology_spread_constraints))
     constraints = question.plugin(PodTopologySpread).constraints.hard(question.pod, question.cluster())
     return any(sum(constraint.selector.matches(each) for each in labels) == 1 for constraint in constraints)
 
@@ -145,7 +155,9 @@ def volume_restrictions(question: HintQuestion) -> bool:
         return False
     if not set(claim_names(gone)).isdisjoint(claim_names(question.pod)):
         return True
-    return any(disk.conflicts_with(other) for disk in disks(question.pod) for other in disks(gone))
+    wanted, freed = disks(question.pod), disks(gone)
+    question.budget.spend(len(wanted) + len(freed))
+    return WantedDisks(wanted).conflicts_with(freed)
 
 
 def own_tolerations(question: HintQuestion) -> bool:

@@ -19,6 +19,7 @@ from kubectl_sched.binding.second_scheduler.queueing_hints import (
 )
 from kubectl_sched.binding.second_scheduler.queueing_hints.hint_question import HintQuestion
 from kubectl_sched.config.scheduler_name import scheduler_name_of
+from kubectl_sched.framework.cycle_budget import HINT, BudgetEnded, CycleBudget
 from kubectl_sched.framework.cycle_state import PluginError
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class QueueingHints(Protocol):
         """Report whether what happened may make the pod schedulable, which the plugin has rejected."""
 
 
-_HINTS: Final[Mapping[tuple[str, str], Callable[[HintQuestion], bool]]] = {
+HINTS: Final[Mapping[tuple[str, str], Callable[[HintQuestion], bool]]] = {
     ("DefaultPreemption", "Pod"): pod_event_hints.never,
     ("DynamicResources", "Node"): device_event_hints.node,
     ("DynamicResources", "ResourceClaim"): device_event_hints.resource_claim,
@@ -154,7 +155,7 @@ class PluginHints:
     def helps(self, plugin: str, pod: Pod, happened: Happened) -> bool:
         """Report whether what happened may make the pod schedulable, which the plugin has rejected."""
         event, old, new = happened
-        hint = _HINTS.get((plugin, event.resource))
+        hint = HINTS.get((plugin, event.resource))
         if self._is_blind(plugin, event):
             return True
         if not is_registered(plugin, event):
@@ -165,7 +166,10 @@ class PluginHints:
             return True
         before = None if event.action is Action.ADD else old
         after = None if event.action is Action.DELETE else new
+        question = HintQuestion(
+            pod, before, after, self._frameworks[scheduler_name_of(pod)], self._cluster, CycleBudget(HINT)
+        )
         try:
-            return hint(HintQuestion(pod, before, after, self._frameworks[scheduler_name_of(pod)], self._cluster))
-        except (InvalidQuantity, InvalidSelector, PluginError):
+            return hint(question)
+        except (InvalidQuantity, InvalidSelector, PluginError, BudgetEnded):
             return True

@@ -1,0 +1,220 @@
+"""The counted work of a cycle, and of a hint, grows no faster than the pod does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+
+from kubectl_sched.api.resource import ResourceClaim
+from kubectl_sched.binding.second_scheduler.queueing_hints.hint_question import HintQuestion
+from kubectl_sched.binding.second_scheduler.queueing_hints.requeue_decision import HINTS
+from kubectl_sched.config import KubeVersion, load_configuration
+from kubectl_sched.framework.cycle_budget import UNLIMITED, CycleBudget
+from kubectl_sched.scheduler.scheduler import Scheduler
+from tests.plugins.clusters import node, pod, snapshot
+from tests.plugins.storage_objects import claim, storage_class, volume
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kubectl_sched.api.meta import KubernetesObject
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.snapshot import Snapshot
+
+    Spec = Callable[[int], dict[str, Any]]
+
+FEW, MOST_GROWTH = 200, 2.5
+REQUIRED, PREFERRED = (
+    "requiredDuringSchedulingIgnoredDuringExecution",
+    "preferredDuringSchedulingIgnoredDuringExecution",
+)
+
+
+def named(count: int, name: str = "k") -> list[str]:
+    return [f"{name}{number}" for number in range(count)]
+
+
+def pod_term(value: str, key: str = "zone", label: str = "app") -> dict[str, Any]:
+    chosen = {"matchExpressions": [{"key": label, "operator": "NotIn", "values": [value]}]}
+    return {"labelSelector": chosen, "topologyKey": key}
+
+
+def weighted(term: dict[str, Any], field: str) -> dict[str, Any]:
+    return {"weight": 1, field: term}
+
+
+def node_term(operator: str, value: str, key: str = "number") -> dict[str, Any]:
+    return {"matchExpressions": [{"key": key, "operator": operator, "values": [value]}]}
+
+
+def spread(name: str, when: str, key: str = "zone") -> dict[str, Any]:
+    return {
+        "maxSkew": 1,
+        "topologyKey": key,
+        "whenUnsatisfiable": when,
+        "labelSelector": pod_term(name)["labelSelector"],
+    }
+
+
+def asking(names: list[str]) -> dict[str, Any]:
+    return {"resources": {"requests": {f"example.com/{name}": "1" for name in names}}}
+
+
+def sidecar(name: str) -> dict[str, Any]:
+    return {"name": name, "restartPolicy": "Always", **asking([name])}
+
+
+def affinity(kind: str, **lists: Any) -> dict[str, Any]:
+    return {"affinity": {kind: lists}}
+
+
+SPECS: dict[str, Spec] = {
+    "resources of one container": lambda n: {"containers": [{"name": "c", **asking(named(n))}]},
+    "sidecars with a resource each": lambda n: {"initContainers": list(map(sidecar, named(n)))},
+    "init containers beside sidecars": lambda n: {
+        "initContainers": [*map(sidecar, named(n)), *({"name": f"i{name}", **asking([name])} for name in named(n))]
+    },
+    "required pod affinity": lambda n: affinity("podAffinity", **{REQUIRED: list(map(pod_term, named(n)))}),
+    "required pod anti-affinity": lambda n: affinity("podAntiAffinity", **{REQUIRED: list(map(pod_term, named(n)))}),
+    "preferred pod affinity": lambda n: affinity(
+        "podAffinity", **{PREFERRED: [weighted(pod_term(name), "podAffinityTerm") for name in named(n)]}
+    ),
+    "a topology key each": lambda n: affinity(
+        "podAntiAffinity", **{REQUIRED: [pod_term("v", key=name) for name in named(n)]}
+    ),
+    "a label each": lambda n: affinity(
+        "podAntiAffinity", **{REQUIRED: [pod_term("v", label=name) for name in named(n)]}
+    ),
+    "values of one term": lambda n: affinity(
+        "podAffinity",
+        **{
+            REQUIRED: [
+                {
+                    "labelSelector": {"matchExpressions": [{"key": "app", "operator": "In", "values": named(n)}]},
+                    "topologyKey": "zone",
+                }
+            ]
+        },
+    ),
+    "terms that select namespaces": lambda n: affinity(
+        "podAffinity",
+        **{REQUIRED: [{**pod_term(name), "namespaceSelector": {"matchLabels": {"t": name}}} for name in named(n)]},
+    ),
+    "required node affinity": lambda n: affinity(
+        "nodeAffinity", **{REQUIRED: {"nodeSelectorTerms": [node_term("In", name) for name in named(n)]}}
+    ),
+    "numbers that nodes must exceed": lambda n: affinity(
+        "nodeAffinity", **{REQUIRED: {"nodeSelectorTerms": [node_term("Gt", str(900 + each)) for each in range(n)]}}
+    ),
+    "preferred node affinity": lambda n: affinity(
+        "nodeAffinity", **{PREFERRED: [weighted(node_term("Lt", str(each)), "preference") for each in range(n)]}
+    ),
+    "node selectors": lambda n: {"nodeSelector": dict.fromkeys(named(n), "v")},
+    "hard spread constraints": lambda n: {
+        "topologySpreadConstraints": [spread(name, "DoNotSchedule") for name in named(n)]
+    },
+    "soft spread constraints": lambda n: {
+        "topologySpreadConstraints": [spread(name, "ScheduleAnyway") for name in named(n)]
+    },
+    "a domain for each constraint": lambda n: {
+        "topologySpreadConstraints": [spread("v", "DoNotSchedule", key=name) for name in named(n)]
+    },
+    "tolerations": lambda n: {"tolerations": [{"key": name, "operator": "Exists"} for name in named(n)]},
+    "host ports": lambda n: {
+        "containers": [{"name": "c", "ports": [{"containerPort": 1, "hostPort": 1 + each} for each in range(n)]}]
+    },
+    "disks": lambda n: {
+        "volumes": [{"name": name, "gcePersistentDisk": {"pdName": name}} for name in named(n)]
+    },
+    "claims": lambda n: {
+        "volumes": [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in named(n, "bound")]
+    },
+    "images": lambda n: {"containers": [{"name": name, "image": f"{name}:1"} for name in named(n)]},
+    "claims of devices": lambda n: {
+        "resourceClaims": [{"name": name, "resourceClaimName": name} for name in named(n, "devices")]
+    },
+}  # fmt: skip
+
+
+def cluster() -> Snapshot:
+    taints = [{"key": f"t{number}", "effect": "PreferNoSchedule"} for number in range(4)]
+    objects: list[KubernetesObject] = [
+        node(
+            f"w{number}",
+            labels={"zone": f"z{number % 3}", "number": str(number)},
+            taints=taints,
+            allocatable={"cpu": "8", "pods": "500"},
+            images=[{"names": [f"k{number}:1"], "sizeBytes": 9}],
+        )
+        for number in range(9)
+    ]
+    objects += [
+        pod(f"p{number}", on=f"w{number % 9}", metadata={"labels": {"app": f"a{number}"}}) for number in range(60)
+    ]
+    for name in named(2 * FEW, "bound"):
+        objects += [claim(name, to=f"pv-{name}"), volume(f"pv-{name}", phase="Bound")]
+    objects.append(storage_class())
+    request = {"name": "r", "exactly": {"deviceClassName": "none", "allocationMode": "ExactCount", "count": 1}}
+    for name in named(2 * FEW, "devices"):
+        identity = {"name": name, "namespace": "default", "uid": name}
+        stored = {"metadata": identity, "spec": {"devices": {"requests": [request]}}, "status": {}}
+        objects.append(msgspec.convert(stored, ResourceClaim))
+    return snapshot(*objects)
+
+
+CLUSTER = cluster()
+SCHEDULER = Scheduler(load_configuration(None, KubeVersion.parse("1.36")), CLUSTER, limits=UNLIMITED)
+
+
+def steps(incoming: Pod) -> int:
+    result = SCHEDULER.cycle(incoming, CLUSTER)
+    assert not result.unknown
+    assert result.state is not None
+    return result.state.budget.steps
+
+
+def incoming(spec: Spec, size: int) -> Pod:
+    return pod(metadata={"name": f"web-{size}"}, **{"containers": [{"name": "c"}], **spec(size)})
+
+
+@pytest.mark.parametrize("spec", SPECS.values(), ids=SPECS)
+def test_twice_as_many_terms_are_at_most_two_and_a_half_times_the_work(spec: Spec) -> None:
+    base, once, twice = (steps(incoming(spec, size)) for size in (1, FEW, 2 * FEW))
+    assert once - base >= FEW // 8, "the terms are not counted"
+    assert twice <= MOST_GROWTH * once
+
+
+HINTED: dict[tuple[str, str], tuple[Spec, KubernetesObject | None, KubernetesObject | None]] = {
+    ("InterPodAffinity", "Pod"): (SPECS["required pod anti-affinity"], None, pod("other", on="w1")),
+    ("InterPodAffinity", "Node"): (SPECS["a topology key each"], node("w1"), node("w1", labels={"zone": "z"})),
+    ("NodeAffinity", "Node"): (SPECS["numbers that nodes must exceed"], None, node("w1", labels={"number": "1"})),
+    ("TaintToleration", "Node"): (
+        SPECS["tolerations"],
+        None,
+        node("w1", taints=[{"key": "x", "effect": "NoSchedule"}]),
+    ),
+    ("NodePorts", "Pod"): (SPECS["host ports"], pod("other", on="w1"), None),
+    ("NodeResourcesFit", "Node"): (SPECS["resources of one container"], None, node("w1")),
+    ("NodeResourcesFit", "Pod"): (SPECS["sidecars with a resource each"], pod("other", on="w1"), pod("other", on="w1")),
+    ("PodTopologySpread", "Pod"): (SPECS["hard spread constraints"], None, pod("other", on="w1")),
+    ("PodTopologySpread", "Node"): (SPECS["hard spread constraints"], None, node("w1")),
+    ("VolumeRestrictions", "Pod"): (SPECS["disks"], pod("other", on="w1"), None),
+}
+
+
+@pytest.mark.parametrize("which", HINTED, ids=" ".join)
+def test_a_hint_takes_at_most_two_and_a_half_times_the_work_for_twice_as_many_terms(which: tuple[str, str]) -> None:
+    spec, old, new = HINTED[which]
+    framework = SCHEDULER.framework("default-scheduler")
+    assert framework is not None
+
+    def steps_of_hint(size: int) -> int:
+        budget = CycleBudget(UNLIMITED)
+        HINTS[which](HintQuestion(incoming(spec, size), old, new, framework, lambda: CLUSTER, budget))
+        return budget.steps
+
+    once, twice = steps_of_hint(FEW), steps_of_hint(2 * FEW)
+    assert once >= FEW, "the terms are not counted"
+    assert twice <= MOST_GROWTH * once
