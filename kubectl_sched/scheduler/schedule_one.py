@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from msgspec.structs import replace
 
+from kubectl_sched.api.apimachinery.quantity import UnsupportedQuantity
 from kubectl_sched.api.meta import with_spec
 from kubectl_sched.framework.cycle_budget import CycleBudget
 from kubectl_sched.framework.cycle_state import CycleState, PluginError
@@ -45,7 +46,10 @@ def schedule_one(pod: Pod, nodes: Snapshot, framework: Framework) -> ScheduleRes
 def cycle(pod: Pod, nodes: Snapshot, framework: Framework) -> ScheduleResult:
     """The same for a pod that is not among the existing ones."""
     result = begin(pod, nodes, framework)
-    return schedule(replace(result, pre_enqueue=framework.run_pre_enqueue(result.pod, nodes)))
+    try:
+        return schedule(replace(result, pre_enqueue=framework.run_pre_enqueue(result.pod, nodes)))
+    except UnsupportedQuantity as wrong:
+        return replace(result, outcome=Outcome.ERROR, error=str(wrong), event=event_note(str(wrong)))
 
 
 def begin(pod: Pod, nodes: Snapshot, framework: Framework) -> ScheduleResult:

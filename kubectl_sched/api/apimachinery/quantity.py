@@ -56,6 +56,9 @@ _BINARY_SUFFIXES: Final = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei
 _DECIMAL_NAMES: Final = {exponent: suffix for suffix, exponent in _DECIMAL_SUFFIXES.items()}
 _BINARY_NAMES: Final = {exponent: suffix for suffix, exponent in _BINARY_SUFFIXES.items()}
 
+_LONGEST_SHOWN: Final = 64
+"""Characters of a wrong text that its error repeats."""
+
 
 class InvalidQuantity(SchedError):  # noqa: N818 - read as a sentence: raise InvalidQuantity
     """A text that is not a quantity; `reason` is upstream's own sentence, `where` says what holds the text."""
@@ -65,11 +68,21 @@ class InvalidQuantity(SchedError):  # noqa: N818 - read as a sentence: raise Inv
         self.reason = reason
         self.where = where
         place = f"{where}: " if where else ""
-        super().__init__(f"{place}{raw!r} is not a quantity: {reason}{_hint(str(raw).strip())}")
+        super().__init__(f"{place}{_shown(raw)} is not a quantity: {reason}{_hint(str(raw).strip())}")
 
     def within(self, where: str) -> InvalidQuantity:
         """The same error, said of something inside `where`."""
-        return InvalidQuantity(self.raw, self.reason, f"{where}: {self.where}" if self.where else where)
+        return type(self)(self.raw, self.reason, f"{where}: {self.where}" if self.where else where)
+
+
+class UnsupportedQuantity(InvalidQuantity):
+    """A text with the form of a quantity, of a size that no cluster has."""
+
+
+def _shown(raw: RawQuantity) -> str:
+    """The text in quotes, a long one cut."""
+    text = str(raw)
+    return repr(raw) if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]!r}..."
 
 
 class Quantity:
@@ -275,7 +288,7 @@ def _interpret(raw: RawQuantity, suffix: str) -> tuple[int, int, Format]:
     if exponent is None:
         raise InvalidQuantity(raw, _WRONG_SUFFIX)
     if len(exponent[1]) > 9 or abs(int(exponent[1])) > _LARGEST_EXPONENT:
-        raise InvalidQuantity(raw, f"exponents beyond {_LARGEST_EXPONENT} are not supported")
+        raise UnsupportedQuantity(raw, f"exponents beyond {_LARGEST_EXPONENT} are not supported")
     return 10, int(exponent[1]), Format.DECIMAL_EXPONENT
 
 
@@ -296,7 +309,7 @@ def _decimal(
     if not any(character.isdigit() for character in shape["value"]):
         raise InvalidQuantity(raw, _WRONG_NUMBER)
     if len(digits) > _LARGEST_EXPONENT:
-        raise InvalidQuantity(raw, f"more than {_LARGEST_EXPONENT} digits are not supported")
+        raise UnsupportedQuantity(raw, f"more than {_LARGEST_EXPONENT} digits are not supported")
     unscaled = int(digits) * factor
     if not unscaled:
         return Quantity(0, scale, form, is_decimal=True)

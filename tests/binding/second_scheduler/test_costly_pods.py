@@ -156,7 +156,7 @@ def test_hints_look_at_no_pod_that_is_larger_than_any_real_one(terms: int, monke
         asked.append(question.pod.name)
         return False
 
-    monkeypatch.setitem(requeue_decision.HINTS, ("InterPodAffinity", "Pod"), ask)  # noqa: SLF001
+    monkeypatch.setitem(requeue_decision.HINTS, ("InterPodAffinity", "Pod"), ask)
     waiting = pod(schedulerName=MINE, **required_of(terms))
     hints = requeue_decision.PluginHints({MINE: FRAMEWORK}, Course().pods.cache.objects)
     happened = Happened(ClusterEvent("Pod", Action.ADD), None, pod("other", on="n1"))
