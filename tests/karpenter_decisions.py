@@ -8,9 +8,11 @@ from kubectl_sched.api.affinity import NodeSelectorRequirement
 from kubectl_sched.api.apimachinery.quantity import parse_resource_list
 from kubectl_sched.api.meta import KubernetesObject
 from kubectl_sched.node_provisioning.karpenter.cloudprovider.instance_type import InstanceType, Offering
+from kubectl_sched.node_provisioning.karpenter.cluster import Cluster
+from kubectl_sched.node_provisioning.karpenter.karpenter_release import release_of
 from kubectl_sched.node_provisioning.karpenter.operator_options import Options
 from kubectl_sched.node_provisioning.karpenter.outcome import Outcome, PlannedNodeClaim, selectors
-from kubectl_sched.node_provisioning.karpenter.provisioner import NO_NODE_POOLS, Cluster, provision
+from kubectl_sched.node_provisioning.karpenter.provisioner import NO_NODE_POOLS, provision
 from kubectl_sched.node_provisioning.karpenter.scheduling.requirements import Requirements, selector_requirements
 from kubectl_sched.sources.kinds import kind_of
 
@@ -25,6 +27,7 @@ _TEXTS = ("errors", "ignored")
 def options_of(request: Json) -> Options:
     """Karpenter's settings of a request."""
     return Options(
+        release=release_of(request.get("release", "1.14.1")),
         respects_preferences=request["preferencePolicy"] != "Ignore",
         relaxes_min_values=request["minValuesPolicy"] == "BestEffort",
         reserves_capacity=not request["noReservedCapacity"],

@@ -10,7 +10,8 @@ import sys
 import time
 from typing import Any
 
-from kubectl_sched.node_provisioning.karpenter.provisioner import Cluster, provision
+from kubectl_sched.node_provisioning.karpenter.cluster import Cluster
+from kubectl_sched.node_provisioning.karpenter.provisioner import provision
 from tests.karpenter_decisions import as_answer, differences, instance_type, objects_of, options_of
 from tests.oracle.karpenter.generate import HOSTNAME, WELL_KNOWN, ZONE
 from tests.oracle.karpenter.oracle import KarpenterOracle, instance_types

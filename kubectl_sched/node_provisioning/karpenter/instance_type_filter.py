@@ -138,7 +138,7 @@ def filter_instance_types(
         left |= passing
     short: dict[str, int] = {}
     if any(each.min_values is not None for each in requirements.values()):
-        short = too_few_values([table.types[row] for row in rows], requirements)
+        short = too_few_values([table.types[row] for row in rows], requirements, table.release)
     if rows and (not short or relaxes_min_values):
         return Filtered(rows, left, short)
     too_few = {} if relaxes_min_values else short

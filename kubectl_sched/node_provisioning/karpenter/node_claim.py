@@ -176,7 +176,16 @@ class NewNodeClaim:
             for row, offering in table.reserved
             if row in left and is_compatible(requirements, offering.requirements, table.well_known)
         ]
+        full: list[Offering] = []
+        if table.release.tells_full_reservations:
+            full = [each for each in compatible if each.reservation_capacity == 0]
+            compatible = [each for each in compatible if each.reservation_capacity != 0]
         held = tuple(each for each in compatible if self._simulation.reservations.can_reserve(self.hostname, each))
+        if full and not compatible and not table.has_unreserved(rows, requirements):
+            return Rejection(
+                lambda: "all compatible reserved offerings are full and no on-demand or spot fallback is available",
+                awaits_reservation=True,
+            )
         if compatible and not held:
             return Rejection(
                 lambda: (

@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_sched.config.features import TRUE
 from kubectl_sched.node_provisioning.karpenter.karpenter_labels import CORE_WELL_KNOWN, GROUP
+from kubectl_sched.node_provisioning.karpenter.karpenter_release import NEWEST, KarpenterRelease
 from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-
-VERSION: Final = "1.14.1"
-"""The release of Karpenter that is replayed."""
 
 MAX_INSTANCE_TYPES: Final = 600
 
@@ -20,6 +18,7 @@ MAX_INSTANCE_TYPES: Final = 600
 class Options(Record, frozen=True, kw_only=True):
     """Karpenter's settings, at their defaults unless its flags say otherwise."""
 
+    release: KarpenterRelease = NEWEST
     respects_preferences: bool = True
     """PREFERENCE_POLICY is Respect."""
 
@@ -52,10 +51,12 @@ def options_of(
     well_known: frozenset[str],
     provider_domains: Iterable[str] = (),
     reservation_label: str = "",
+    release: KarpenterRelease = NEWEST,
 ) -> Options:
     """Return the options that the flags set, with the labels of the providers."""
     gates = feature_gates(flags)
     return Options(
+        release=release,
         respects_preferences=flags.get("preference-policy") != "Ignore",
         relaxes_min_values=flags.get("min-values-policy") == "BestEffort",
         reserves_capacity=gates.get("ReservedCapacity", True),

@@ -130,7 +130,7 @@ def _truncated(claim: NewNodeClaim, options: Options, ties: Ties) -> tuple[Plann
     )
     if options.relaxes_min_values:
         return planned, ""
-    short = too_few_values([table.types[row] for row in ordered], requirements)
+    short = too_few_values([table.types[row] for row in ordered], requirements, table.release)
     if not short:
         return planned, ""
     return planned, (
@@ -170,5 +170,6 @@ def _capacity_types(claim: PlannedNodeClaim, rows: Sequence[int], requirements: 
         offering.capacity_type
         for row in rows
         for offering in table.types[row].offerings
-        if offering.available and is_compatible(requirements, offering.requirements, table.well_known)
+        if offering.is_launchable(table.release)
+        and is_compatible(requirements, offering.requirements, table.well_known)
     }

@@ -113,6 +113,9 @@ class Solver:
         """Place a pod as it is now (add)."""
         if has_dynamic_resources(data.pod):
             return Rejection(lambda: _DYNAMIC_RESOURCES, is_final=True)
+        missing = self._missing_volume(data)
+        if missing is not None:
+            return missing
         if self._add_to_existing(data):
             return None
         self.claims = go_sort(self.claims, lambda left, right: len(left.pods) < len(right.pods))
@@ -125,11 +128,22 @@ class Solver:
             return Rejection(lambda: _NO_TEMPLATE)
         return self._add_to_new(data)
 
+    def _missing_volume(self, data: PodData) -> Rejection | None:
+        """Refuse a pod of which a volume cannot be found, in the releases that look for volumes first."""
+        if not self._setting.options.release.volumes_come_first:
+            return None
+        try:
+            pod_volumes(data.pod, self._setting.storage)
+        except MissingVolumeObject as missing:
+            text = str(missing)
+            return Rejection(lambda: text)
+        return None
+
     def _add_to_existing(self, data: PodData) -> bool:
         try:
             volumes = pod_volumes(data.pod, self._setting.storage)
         except MissingVolumeObject:
-            return False
+            return False  # newer releases do not come here with such a pod
         for node in self._setting.nodes:
             requirements = node.can_add(data, volumes)
             if requirements is not None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.core import Taint
     from kubectl_sched.api.pod import Pod
-    from kubectl_sched.node_provisioning.karpenter.provisioner import Cluster
+    from kubectl_sched.node_provisioning.karpenter.cluster import Cluster
     from kubectl_sched.node_provisioning.karpenter.state_node import StateNode
     from kubectl_sched.queries.provisioning.karpenter_setting import Setting
 

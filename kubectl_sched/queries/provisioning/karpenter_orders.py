@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
 
     from kubectl_sched.node_provisioning.karpenter.cloudprovider.instance_type import InstanceType
+    from kubectl_sched.node_provisioning.karpenter.cluster import Cluster
     from kubectl_sched.node_provisioning.karpenter.outcome import Outcome
-    from kubectl_sched.node_provisioning.karpenter.provisioner import Cluster
     from kubectl_sched.queries.provisioning.karpenter_setting import Setting
 
 ORDERS: Final = 20

@@ -10,11 +10,12 @@ from msgspec.structs import replace
 from kubectl_sched.api.karpenter import NodeClaim, NodePool
 from kubectl_sched.api.meta import with_spec
 from kubectl_sched.api.pod import Pod
+from kubectl_sched.node_provisioning.karpenter.cluster import Cluster
 from kubectl_sched.node_provisioning.karpenter.daemons import has_dynamic_resources
-from kubectl_sched.node_provisioning.karpenter.operator_options import VERSION
+from kubectl_sched.node_provisioning.karpenter.karpenter_release import NEWEST
 from kubectl_sched.node_provisioning.karpenter.outcome import PlannedNodeClaim, selectors
 from kubectl_sched.node_provisioning.karpenter.provisionable_pods import exclusion
-from kubectl_sched.node_provisioning.karpenter.provisioner import Cluster, usable_pools
+from kubectl_sched.node_provisioning.karpenter.provisioner import usable_pools
 from kubectl_sched.queries.provisioning.karpenter_advice import (
     missing_startup_taints,
     smaller_than_promised,
@@ -60,7 +61,7 @@ class KarpenterAnswer(CachingRecord, frozen=True, kw_only=True):
     node_pools: tuple[PoolVerdict, ...] = ()
     then_scheduler: ThenScheduler | None = None
     assumed: tuple[str, ...] = ()
-    version: str = VERSION
+    version: str = NEWEST.version
     agreeing: int = 1
     """The number of replays that have this outcome, of all in the orders that chance may give."""
 
@@ -126,6 +127,7 @@ class _Replayed:
             assumed=assumed,
             types_seen=len(self._known.types),
             advice=tuple(self._advice(found)),
+            version=self._known.options.release.version,
             agreeing=agreeing,
             replays=replays,
         )

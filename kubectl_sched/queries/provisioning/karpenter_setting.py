@@ -27,8 +27,8 @@ from kubectl_sched.sources.discovery.karpenter_deployment import find_karpenter
 
 if TYPE_CHECKING:
     from kubectl_sched.node_provisioning.karpenter.cloudprovider.instance_type import InstanceType
+    from kubectl_sched.node_provisioning.karpenter.cluster import Cluster
     from kubectl_sched.node_provisioning.karpenter.operator_options import Options
-    from kubectl_sched.node_provisioning.karpenter.provisioner import Cluster
 
 
 class Setting(NamedTuple):
@@ -68,6 +68,7 @@ def setting(cluster: Cluster, instance_types: tuple[bytes, str] | None) -> Setti
         well_known.union(*(each.well_known for each in found)),
         [each.restricted_domain for each in found],
         reservation_label(found, types),
+        karpenter.release,
     )
     assumed = (*karpenter.assumed, *_about_types(types, is_file=instance_types is not None))
     assumed += tuple(f"the labels of the provider {each} are not known here" for each in sorted(unknown))

@@ -43,7 +43,7 @@ def node_of(claim: PlannedNodeClaim, labels: dict[str, str], name: str) -> Node:
     offered = [
         each
         for each in chosen.offerings
-        if each.available and is_compatible(claim.requirements, each.requirements, table.well_known)
+        if each.is_launchable(table.release) and is_compatible(claim.requirements, each.requirements, table.well_known)
     ]
     offering = min(offered, key=lambda each: each.price)
     stated = [

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from kubectl_sched.api.karpenter import NodePool
     from kubectl_sched.api.meta import Condition
     from kubectl_sched.api.pod import Pod
+    from kubectl_sched.node_provisioning.karpenter.cluster import Cluster
     from kubectl_sched.node_provisioning.karpenter.outcome import Outcome, PlannedNodeClaim
-    from kubectl_sched.node_provisioning.karpenter.provisioner import Cluster
     from kubectl_sched.queries.provisioning.karpenter_setting import Setting
 
 CREATED, EXISTING, IN_FLIGHT, IMPOSSIBLE, UNKNOWN = "Created", "Existing", "InFlight", "Impossible", "Unknown"

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from kubectl_sched.api.karpenter import NodePool
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.errors import SchedError
+from kubectl_sched.node_provisioning.karpenter.cluster import Cluster
 from kubectl_sched.node_provisioning.karpenter.provisionable_pods import exclusion
-from kubectl_sched.node_provisioning.karpenter.provisioner import Cluster, provision
+from kubectl_sched.node_provisioning.karpenter.provisioner import provision
 from kubectl_sched.queries.provisioning.karpenter_setting import setting, unschedulable
 from kubectl_sched.queries.provisioning.new_karpenter_node import node_of
 from kubectl_sched.record import CachingRecord

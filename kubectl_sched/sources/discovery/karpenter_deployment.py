@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from kubectl_sched.api.apps import Deployment
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.lazy_pattern import pattern
-from kubectl_sched.node_provisioning.karpenter.operator_options import VERSION, feature_gates
+from kubectl_sched.node_provisioning.karpenter.karpenter_release import NEWEST, RELEASES, KarpenterRelease, release_of
+from kubectl_sched.node_provisioning.karpenter.operator_options import feature_gates
 from kubectl_sched.record import Record
 from kubectl_sched.sources.discovery.scheduler_flags import karpenter_flags
 
@@ -25,6 +26,9 @@ class FoundKarpenter(Record, frozen=True, kw_only=True):
     """Karpenter's flags, without dashes, and what is assumed about it."""
 
     flags: Mapping[str, str]
+    release: KarpenterRelease
+    """The release that is replayed for the one of its image."""
+
     assumed: tuple[str, ...]
 
 
@@ -33,8 +37,12 @@ def find_karpenter(objects: Iterable[KubernetesObject]) -> FoundKarpenter:
     for container in _containers(objects):
         flags = karpenter_flags(container)
         if flags is not None:
-            return FoundKarpenter(flags=flags, assumed=tuple(_about(container, flags)))
-    return FoundKarpenter(flags={}, assumed=(f"Karpenter {VERSION} with its default settings, as its pod is not seen",))
+            tag = _TAG.search(container.image)
+            release = release_of(tag[1] if tag is not None else None)
+            about = tuple(_about(tag[1] if tag is not None else None, release, flags))
+            return FoundKarpenter(flags=flags, release=release, assumed=about)
+    unseen = f"Karpenter {NEWEST.version} with its default settings, as its pod is not seen"
+    return FoundKarpenter(flags={}, release=NEWEST, assumed=(unseen,))
 
 
 def _containers(objects: Iterable[KubernetesObject]) -> Iterator[Container]:
@@ -48,11 +56,12 @@ def _containers(objects: Iterable[KubernetesObject]) -> Iterator[Container]:
             yield from each.spec.template.spec.containers
 
 
-def _about(container: Container, flags: Mapping[str, str]) -> Iterator[str]:
-    tag = _TAG.search(container.image)
-    version = tag[1] if tag is not None else "of a release that its image does not tell"
-    if version != VERSION:
-        yield f"Karpenter runs {version} here: what differs from {VERSION} is not replayed"
+def _about(version: str | None, release: KarpenterRelease, flags: Mapping[str, str]) -> Iterator[str]:
+    if version not in {each.version for each in RELEASES}:
+        told = version or "of a release that its image does not tell"
+        yield f"Karpenter runs {told} here: what differs from {release.version} is not replayed"
+    if "scheduler-config" in flags and release.tells_full_reservations:
+        yield "the default topology spread constraints of SCHEDULER_CONFIG are not replayed"
     yield from (
         f"{each} are not replayed, though the feature gate {gate} is on"
         for gate, each in _NOT_REPLAYED.items()

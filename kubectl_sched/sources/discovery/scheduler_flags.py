@@ -67,14 +67,16 @@ AUTOSCALER_FLAGS = frozenset(
 
 KARPENTER = "karpenter"
 
-KARPENTER_FLAGS = frozenset({"feature-gates", "ignore-dra-requests", "min-values-policy", "preference-policy"})
+KARPENTER_FLAGS = frozenset(
+    {"feature-gates", "ignore-dra-requests", "min-values-policy", "preference-policy", "scheduler-config"}
+)
 """Those of Karpenter that decide whether it makes a node for a pod; they may be environment variables, too."""
 
 API_SERVER = "kube-apiserver"
 _GATES = "feature-gates"
 _ADMISSION = "enable-admission-plugins"
 _PROGRAMS = frozenset({NAME, AUTOSCALER, KARPENTER, API_SERVER})
-_KEPT_FLAGS = FLAGS | AUTOSCALER_FLAGS | KARPENTER_FLAGS | {_ADMISSION}
+_KEPT_FLAGS = FLAGS | AUTOSCALER_FLAGS | (KARPENTER_FLAGS - {"scheduler-config"}) | {_ADMISSION}
 _BOOLEAN = frozenset({"force-ds", "leader-elect", "scale-from-unschedulable", "use-legacy-policy-config"})
 _IMAGE = pattern(r"(?:^|/)kube-scheduler(?:-(?:amd64|arm64|arm|ppc64le|s390x))?(?:[:@]|$)")
 _AUTOSCALER_IMAGE = pattern(r"(?:^|/)cluster-autoscaler(?:-(?:amd64|arm64|s390x))?(?:[:@]|$)")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from kubectl_sched.api.apimachinery.quantity import ZERO, Format, Quantity
@@ -14,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kubectl_sched.api.component_helpers.container_resources import Resources
+    from kubectl_sched.node_provisioning.karpenter.karpenter_release import KarpenterRelease
     from kubectl_sched.node_provisioning.karpenter.scheduling.requirements import Requirements
 
 
@@ -45,6 +45,13 @@ class Offering:
         """Report whether it is capacity that was reserved and is available."""
         return self.available and self.capacity_type == RESERVED
 
+    def is_launchable(self, release: KarpenterRelease) -> bool:
+        """Report whether a machine can be had now: in newer releases not where a reservation is used up."""
+        if not (release.tells_full_reservations and of_key(self.requirements, CAPACITY_TYPE).has(RESERVED)):
+            return self.available
+        names = CAPACITY_TYPE in self.requirements
+        return self.available and (not names or self.reservation_capacity > 0)
+
 
 class InstanceType:
     """A kind of machine: what it can be selected by, what it has, what of it is kept from pods, where it is offered."""
@@ -63,26 +70,28 @@ class InstanceType:
         self.capacity = capacity
         self.overhead = overhead
 
-    @cached_property
-    def allocatable_offerings(self) -> tuple[tuple[Resources, tuple[Offering, ...]], ...]:
-        """Return what is allocatable with which offerings, first those without overrides (AllocatableOfferingsList)."""
+    def allocatable_offerings(self, *, replaces: bool) -> tuple[tuple[Resources, tuple[Offering, ...]], ...]:
+        """Return what is allocatable with which offerings, first those without overrides (AllocatableOfferingsList).
+
+        An override takes the place of the type's own capacity (`replaces`) or is added to it.
+        """
         available = [each for each in self.offerings if each.available]
         groups: dict[str, list[Offering]] = {"": []}
         for each in available:
             override = ",".join(f"{name}={quantity}" for name, quantity in sorted(each.capacity_override.items()))
             groups.setdefault(override, []).append(each)
         return tuple(
-            (self._allocatable(offerings[0].capacity_override if override else {}), tuple(offerings))
+            (self._allocatable(offerings[0].capacity_override if override else {}, replaces=replaces), tuple(offerings))
             for override, offerings in groups.items()
         )
 
     @property
     def allocatable(self) -> Resources:
         """Return what pods can have of it, without overrides (Allocatable)."""
-        return self.allocatable_offerings[0][0]
+        return self._allocatable({}, replaces=False)
 
-    def _allocatable(self, override: Mapping[str, Quantity]) -> Resources:
-        capacity = merge(self.capacity, override) if override else self.capacity
+    def _allocatable(self, override: Mapping[str, Quantity], *, replaces: bool) -> Resources:
+        capacity = {**self.capacity, **override} if replaces else merge(self.capacity, override)
         left = subtract(capacity, self.overhead)
         for name, quantity in capacity.items():
             if name.startswith("hugepages-"):

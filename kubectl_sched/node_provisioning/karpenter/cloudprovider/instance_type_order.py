@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.node_provisioning.karpenter.cloudprovider.instance_type import InstanceType
     from kubectl_sched.node_provisioning.karpenter.cloudprovider.instance_type_table import InstanceTypeTable
+    from kubectl_sched.node_provisioning.karpenter.karpenter_release import KarpenterRelease
     from kubectl_sched.node_provisioning.karpenter.scheduling.requirements import Requirements
 
 
@@ -27,7 +28,9 @@ def has_equal_prices(table: InstanceTypeTable, rows: Sequence[int], requirements
     return len({prices[row] for row in rows}) < len(rows)
 
 
-def too_few_values(types: Sequence[InstanceType], requirements: Requirements) -> dict[str, int]:
+def too_few_values(
+    types: Sequence[InstanceType], requirements: Requirements, release: KarpenterRelease
+) -> dict[str, int]:
     """The labels of which the types leave fewer values than their minValues, and how many (SatisfiesMinValues)."""
     if not types:
         return {}
@@ -36,6 +39,8 @@ def too_few_values(types: Sequence[InstanceType], requirements: Requirements) ->
         if wanted.min_values is None:
             continue
         values = {value for each in types for value in of_key(each.requirements, key).values}
+        if release.min_values_count_allowed:
+            values = set(filter(wanted.has, values))
         if len(values) < wanted.min_values:
             short[key] = len(values)
     return short

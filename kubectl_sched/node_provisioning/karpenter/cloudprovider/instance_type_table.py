@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from kubectl_sched.api.apimachinery.quantity import ZERO
 from kubectl_sched.node_provisioning.karpenter.karpenter_labels import RESERVED
+from kubectl_sched.node_provisioning.karpenter.karpenter_release import NEWEST, KarpenterRelease
 from kubectl_sched.node_provisioning.karpenter.scheduling.requirements import is_compatible
 
 if TYPE_CHECKING:
@@ -29,8 +30,11 @@ Mask: TypeAlias = NDArray[np.bool_]
 class InstanceTypeTable:
     """Instance types in an order that never changes; a selection of them is a mask."""
 
-    def __init__(self, types: Sequence[InstanceType], well_known: frozenset[str]) -> None:
+    def __init__(
+        self, types: Sequence[InstanceType], well_known: frozenset[str], release: KarpenterRelease = NEWEST
+    ) -> None:
         self.types = tuple(types)
+        self.release = release
         self.well_known = well_known
         self.everything: Mask = np.ones(len(self.types), dtype=np.bool_)
         self.reserved: tuple[tuple[int, Offering], ...] = tuple(
@@ -47,7 +51,7 @@ class InstanceTypeTable:
         self._keys = {key for each in self.types for key in each.requirements}
         self._label_columns: dict[str, _LabelColumn] = {}
         self._capacity: dict[str, _AmountColumn] = {}
-        self._offerings = _OfferingTable(self.types, well_known)
+        self._offerings = _OfferingTable(self.types, well_known, release)
 
     def compatible(self, requirements: Requirements) -> Mask:
         """The types whose own requirements do not contradict these (compatible)."""
@@ -64,6 +68,10 @@ class InstanceTypeTable:
     def prices(self, requirements: Requirements) -> list[float]:
         """The lowest price of each type among the compatible offerings; the largest number if it has none."""
         return self._offerings.prices(requirements)
+
+    def has_unreserved(self, rows: Sequence[int], requirements: Requirements) -> bool:
+        """Report whether any of the types has a compatible offering that is not reserved."""
+        return self._offerings.has_unreserved(rows, requirements)
 
     def within(self, limits: Mapping[str, Quantity]) -> Mask:
         """The types of which no resource is more than what is left of it (filterByRemainingResources)."""
@@ -136,13 +144,15 @@ class _AmountColumn:
 class _OfferingTable:
     """The available offerings of all types: a row for each, with what is allocatable through it."""
 
-    def __init__(self, types: tuple[InstanceType, ...], well_known: frozenset[str]) -> None:
+    def __init__(self, types: tuple[InstanceType, ...], well_known: frozenset[str], release: KarpenterRelease) -> None:
         rows = [
             (row, allocatable, offering)
             for row, each in enumerate(types)
-            for allocatable, offerings in each.allocatable_offerings
+            for allocatable, offerings in each.allocatable_offerings(replaces=release.overrides_replace)
             for offering in offerings
         ]
+        self._launchable = np.array([offering.is_launchable(release) for _, _, offering in rows], dtype=np.bool_)
+        self._unreserved = np.array([not offering.is_reserved for _, _, offering in rows], dtype=np.bool_)
         self._count = len(types)
         self._well_known = well_known
         self._type_rows = np.array([row for row, _, _ in rows], dtype=np.intp)
@@ -167,9 +177,13 @@ class _OfferingTable:
 
     def prices(self, requirements: Requirements) -> list[float]:
         lowest = np.full(self._count, np.finfo(np.float64).max)
-        offered = self._compatible(requirements)
+        offered = self._compatible(requirements) & self._launchable
         np.minimum.at(lowest, self._type_rows[offered], self._prices[offered])
         return [float(price) for price in lowest]
+
+    def has_unreserved(self, rows: Sequence[int], requirements: Requirements) -> bool:
+        offered = self._compatible(requirements) & self._unreserved
+        return bool(offered[np.isin(self._type_rows, rows)].any())
 
     def _by_type(self, rows: Mask) -> Mask:
         mask = np.zeros(self._count, dtype=np.bool_)
