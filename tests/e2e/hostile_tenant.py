@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 NAME, TEAM, TENANT = "ours", "team", "tenant"
 NODES, DEVICES_OF_NODE = 60, 100
-TERMS, RESOURCES, PORTS, GATES = 2_000, 20_000, 1_000, 50
+TERMS, RESOURCES, PORTS, GATES = 2_000, 20_000, 1_000, 10
 EVERY_SECONDS: Final = 0.5
 """The tenant creates a pod so often, and changes a gated one."""
 

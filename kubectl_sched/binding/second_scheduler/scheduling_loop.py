@@ -121,7 +121,7 @@ class SchedulingLoop:
         if queued is None:
             return False
         began, namespace = self._clock(), queued.pod.namespace
-        if self._use.is_over_half(namespace, began) and self._queue.are_others_active(namespace):
+        if self._has_to_wait(namespace, began):
             self._pods.hold_back(queued, queued.pods, OVERUSED)
         elif self._groups is not None and self._groups.is_for(queued):
             self._groups.schedule(queued, self._pods)
@@ -131,6 +131,12 @@ class SchedulingLoop:
         self._decided_in = ended - began
         self._use.add(namespace, self._decided_in, ended)
         return True
+
+    def _has_to_wait(self, namespace: str, now: float) -> bool:
+        """Report whether the namespace has had its share: if others wait, or would wait long for one of its cycles."""
+        if not self._use.is_over_half(namespace, now):
+            return False
+        return self._queue.are_others_active(namespace) or self._use.is_slow(namespace, now)
 
     def ask_waiting_pods(self) -> None:
         """Ask the pods that wait whether what has happened helps them, for no longer than the last decision took."""

@@ -50,7 +50,7 @@ def priced(course: Course, monkeypatch: pytest.MonkeyPatch, seconds: float) -> N
     """Let each cycle of a pod called hog-... take so long."""
 
     def judged(pod: Pod, nodes: Snapshot, framework: Framework) -> tuple[ScheduleResult, Rows]:
-        course.now += seconds if pod.name.startswith("hog") else 0.0
+        course.now += seconds if pod.name.startswith("hog") else 0.001
         result = cycle(pod, nodes, framework)
         return result, result.tied
 
@@ -102,6 +102,21 @@ def test_a_namespace_that_uses_over_half_of_a_minute_lets_others_go_first(monkey
     course.now += 60.0
     assert [course.scheduling_loop.decide() for _ in range(2)] == [True, True]
     assert course.bound() == ["hog-4", "hog-5"]
+
+
+def test_slow_pods_of_a_namespace_that_had_its_share_leave_time_for_others_that_come(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    course = Course()
+    priced(course, monkeypatch, 10.0)
+    course.now = 1.0
+    course.come("web", "team")
+    for number in range(6):
+        course.come(f"hog-{number}", "hostile")
+    for _ in range(6):
+        course.scheduling_loop.decide()
+    assert course.bound() == ["web", *(f"hog-{number}" for number in range(4))]
+    assert [name for name, _ in course.recorder.overdrafts] == ["hog-4"], "nobody else is active, but was lately"
 
 
 def test_use_is_forgotten_after_a_minute() -> None:

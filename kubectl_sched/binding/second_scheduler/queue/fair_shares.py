@@ -20,11 +20,14 @@ _MOST_EVENTS: Final = 1_000
 """With more events than these left, all pods that wait are tried again after their backoff, whatever has happened."""
 
 _WINDOW_SECONDS: Final = 60
+_LONG_SECONDS: Final = 0.1
+"""The cycles of ordinary pods take a few milliseconds, also in large clusters."""
+
 _MOST_SECONDS: Final = _WINDOW_SECONDS / 2
 """The seconds of a window that the pods of one namespace may use while others wait."""
 
 OVERUSED: Final = (
-    "the cycles of its namespace's pods used over half of the last minute, and pods of other namespaces wait"
+    "the cycles of its namespace's pods used over half of the last minute, which pods of other namespaces need"
 )
 
 
@@ -62,6 +65,8 @@ class NamespaceUse:
         self._seconds: deque[tuple[int, Counter[str]]] = deque()
         """The use in each second that had any, the oldest first."""
         self._used: Counter[str] = Counter()
+        self._cycles: deque[tuple[float, str]] = deque()
+        """The time and the namespace of each cycle that took long."""
 
     def add(self, namespace: str, used: float, now: float) -> None:
         """Count a cycle that ends now."""
@@ -69,6 +74,15 @@ class NamespaceUse:
             self._seconds.append((int(now), Counter()))
         self._seconds[-1][1][namespace] += used  # type: ignore[assignment] # a Counter counts seconds as well
         self._used[namespace] += used  # type: ignore[assignment] # as above
+        if used > _LONG_SECONDS:
+            self._cycles.append((now, namespace))
+
+    def is_slow(self, namespace: str, now: float) -> bool:
+        """Report whether a cycle of the namespace took long in the window, which pods of others shared."""
+        while self._cycles and self._cycles[0][0] <= now - _WINDOW_SECONDS:
+            self._cycles.popleft()
+        others = any(used > 0 for name, used in self._used.items() if name != namespace)
+        return others and any(name == namespace for _, name in self._cycles)
 
     def is_over_half(self, namespace: str, now: float) -> bool:
         """Report whether the namespace's pods have used over half of the window that ends now."""
