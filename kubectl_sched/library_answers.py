@@ -151,7 +151,7 @@ class Explanation(_Shown):
     @property
     def warnings(self) -> tuple[str, ...]:
         """Sentences about what kube-scheduler would not have looked at."""
-        return self._explanation.warnings
+        return self._explanation.notes
 
     def to_dict(self) -> dict[str, Any]:
         """Return the `Explanation` of `-o json`."""

@@ -20,13 +20,14 @@ _LONGEST = 16_384
 
 
 def message(
-    display: options.PageableOutput,
     text: Annotated[
         list[str] | None, typer.Argument(metavar="TEXT", help="What kube-scheduler said, or - for stdin.")
     ] = None,
     reason: Annotated[
         str | None, typer.Option("--reason", metavar="NAME", help="Say all about one reason, such as TooManyPods.")
     ] = None,
+    *,
+    display: options.PageableOutput,
 ) -> None:
     """Say what a pasted FailedScheduling message means, or one reason of such a message."""
     if (reason is None) == (not text):

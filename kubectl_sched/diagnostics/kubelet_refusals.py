@@ -9,8 +9,9 @@ from kubectl_sched.diagnostics.pod_lifecycle import is_refusal, was_refused
 from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.sources.dump.dump import Dump
 
 _KUBELET = "kubelet"
@@ -50,6 +51,12 @@ def kubelet_refusals(dump: Dump) -> tuple[Refusals, ...]:
         for (node, reason), pods in found.items()
     )
     return tuple(sorted(refusals, key=lambda each: (-each.pods, each.node, each.reason)))
+
+
+def refused_where_it_lands(refusals: Sequence[Refusals], result: ScheduleResult) -> list[str]:
+    """Return the sentences about the nodes that the pod may land on."""
+    nodes = (result.nominated_first,) if result.nominated_first is not None else result.best
+    return [each.text for each in refusals if each.node in nodes]
 
 
 def _seen(dump: Dump) -> Iterator[tuple[str, str, str, tuple[str | None, ...]]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from kubectl_sched.api.apimachinery.quantity import InvalidQuantity
-from kubectl_sched.diagnostics.kubelet_refusals import kubelet_refusals
+from kubectl_sched.diagnostics.kubelet_refusals import kubelet_refusals, refused_where_it_lands
 from kubectl_sched.diagnostics.last_message import said_of
 from kubectl_sched.diagnostics.pod_lifecycle import stage_of
 from kubectl_sched.diagnostics.replay_against_history import history_of, observed_of, placed_by_another
@@ -109,7 +109,8 @@ def explain(
         about_none(dump.objects, selection, is_live=dump.is_live) if not explanations and not question.drifted else ()
     )
     together = None
-    if selection.pending and not question.is_about_one_pod:
+    is_about_one = len(explanations) == 1 and not question.drifted  # several namespaces may have the name
+    if selection.pending and not is_about_one:
         together = _together(explanations, schedulers)
     notes = (
         *asking.about_workloads(),
@@ -120,7 +121,7 @@ def explain(
     read = (*schedulers.warnings, *unreadable, *dump.warnings)
     return Answer(
         explanations=tuple(explanations),
-        is_about_one_pod=question.is_about_one_pod and len(explanations) == 1,  # several namespaces may have the name
+        is_about_one_pod=is_about_one,
         together=together,
         notes=notes,
         warnings=read,
@@ -135,7 +136,8 @@ class PodExplainer:
         self._question = question
         self._dump = dump
         self._schedulers = schedulers
-        self._suggesting = suggesting and question.suggesting and question.is_about_one_pod
+        self._suggesting = suggesting and question.suggesting
+        self._is_about_one_pod = question.is_about_one_pod
         self._profile = schedulers.profile
         self._unreadable = UnreadableKinds(dump=dump)
         self._around = Surroundings(dump, schedulers.missing_scheduler)
@@ -143,7 +145,10 @@ class PodExplainer:
         self._groups = CyclesOfGroups(schedulers.profile)
 
     def explanations(self) -> tuple[list[Explanation], list[str]]:
-        """Explain each pod, then each workload whose pods were never created; and name the pods that are unreadable."""
+        """Explain each pod, then each workload whose pods were never created; and name the pods that are unreadable.
+
+        A single pod is explained like one that was named. Of a workload's pods the pending ones come first.
+        """
         selection, drifted = self._question.selection, self._question.drifted
         missing = list(self._never_created())
         try:
@@ -154,6 +159,9 @@ class PodExplainer:
             pods = []
         if drifted:
             pods = [pod for pod in pods if pod.spec.node_name and not pod.has_ended]
+        if workloads_named(selection):
+            pods.sort(key=lambda pod: not pod.is_pending)
+        self._is_about_one_pod |= len(pods) + len(missing) == 1 and not drifted
         found, unreadable = self._readable(pods)
         if drifted:
             found = [each for each in found if each.history and each.history.verdict in _DRIFTED]
@@ -207,24 +215,29 @@ class PodExplainer:
         result, sampling = self._sampled(whole)
         found = replace(explanation_of(result, scheduler), missing=missing)
         another = placed_by_another(result, self._around)
-        refusing = [each.text for each in self.refusals if each.node in landing_nodes(result)]
+        refusing = refused_where_it_lands(self.refusals, result)
         found = replace(
             found,
-            warnings=(*found.warnings, *refusing, *([another] if another is not None else [])),
+            changing=(*(each.sentence for each in missing), *refusing),
+            warnings=(*found.warnings, *([another] if another is not None else [])),
             stage=stage_of(result, self._around),
             history=None if whole.unknown else history_of(whole, self._around),
             observed=observed_of(result, self._around),
             said=said_of(result, self._around),
             sampling=sampling,
         )
-        if is_held(found):
+        if found.is_held_elsewhere:
             found = self._held.with_gates(found, scheduler)
         if self._question.new_nodes is not None or self._needs_node(result):
             found = self._with_new_nodes(found, pod)
-        if self._question.is_about_one_pod:
+        if self._is_about_one_pod:
             found = replace(found, contrast=contrast_of(found.result, self._question.node))
         is_alone = not isinstance(found.result, MemberResult)
-        if not (self._suggesting and is_alone) or found.result.unknown or self._is_as_asked(found.result):
+        if (
+            not (self._suggesting and self._is_about_one_pod and is_alone)
+            or found.result.unknown
+            or self._is_as_asked(found.result)
+        ):
             return found
         if found.result.pod.is_static:
             return found  # its manifest is a file of its kubelet, and no scheduler would see a change
@@ -267,7 +280,7 @@ class PodExplainer:
     def _needs_node(self, result: ScheduleResult) -> bool:
         """Report whether the pod that was named fits nowhere while an autoscaler may be there."""
         return (
-            self._question.is_about_one_pod
+            self._is_about_one_pod
             and result.outcome is Outcome.UNSCHEDULABLE
             and not result.current_node
             and any(map(shows_autoscaler, self._dump.objects))
@@ -311,19 +324,6 @@ class PodExplainer:
 
             for name in daemon_sets:
                 yield from (each.told for each in coverage(objects, name, selection.namespace))
-
-
-def is_held(found: Explanation) -> bool:
-    """Report whether a gate or another scheduler decides about the pod."""
-    if found.result.current_node or found.pod.has_ended:
-        return False
-    is_unserved = found.stage is not None and found.stage.name == "NoScheduler"
-    return is_unserved or found.result.framework is None or bool(found.pod.spec.scheduling_gates)
-
-
-def landing_nodes(result: ScheduleResult) -> tuple[str, ...]:
-    """Return the nodes that the pod may land on."""
-    return (result.nominated_first,) if result.nominated_first is not None else result.best
 
 
 def _together(explanations: Sequence[Explanation], schedulers: ClusterSchedulers) -> Together | None:

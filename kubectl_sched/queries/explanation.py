@@ -35,6 +35,9 @@ class Explanation(CachingRecord, frozen=True, kw_only=True):
     warnings: tuple[str, ...] = ()
     """A sentence for each thing that kube-scheduler would not have looked at, or that a replay cannot know."""
 
+    changing: tuple[str, ...] = ()
+    """A sentence for each thing that changes the answer: kinds that are missing, kubelets that refuse pods there."""
+
     queue_place: QueuePlace | None = None
     """The pod's place in the queue; None if it is bound, gated or served by nobody."""
 
@@ -97,6 +100,19 @@ class Explanation(CachingRecord, frozen=True, kw_only=True):
         from kubectl_sched.queries.verdict.rejected_groups import node_groups  # as above
 
         return node_groups(self.result)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """All sentences beside the answer, those first that change it."""
+        return (*self.changing, *self.warnings)
+
+    @property
+    def is_held_elsewhere(self) -> bool:
+        """Report whether a gate or another scheduler decides about the pod."""
+        if self.result.current_node or self.pod.has_ended:
+            return False
+        is_unserved = self.stage is not None and self.stage.name == "NoScheduler"
+        return is_unserved or self.result.framework is None or bool(self.pod.spec.scheduling_gates)
 
     @property
     def needs(self) -> tuple[Need, ...]:

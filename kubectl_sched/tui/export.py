@@ -142,7 +142,7 @@ def _table(shown: Shown) -> Iterator[str]:
     lines = NodeLines(view, shown.listing, columns_shown)
     yield plain(heading(columns_shown, view.sort))
     yield from (plain(lines(row)) for row in shown.rows.tolist())
-    notes = [*view.explanation.warnings, *_notes(shown)]
+    notes = [*view.explanation.notes, *_notes(shown)]
     if notes:
         yield ""
     yield from (f"note: {safe(note)}" for note in dict.fromkeys(notes))

@@ -156,7 +156,7 @@ def test_from_one_start_of_the_search_equal_pods_differ_from_the_whole_and_the_w
     for each in explain(question, dump)[0].explanations:
         assert len(each.result.best) == 100
         assert why(each) == "tied between n000, n001, n002 and 97 more"
-        assert any("the kubelet of n000 refused 1 pod" in warning for warning in each.warnings)
+        assert any("the kubelet of n000 refused 1 pod" in note for note in each.changing)
 
 
 def test_a_name_that_two_namespaces_have_is_answered_for_both() -> None:
@@ -460,7 +460,7 @@ def test_a_daemon_sets_pods_say_which_node_each_is_for_and_which_nodes_have_none
     for each in nodes[:3]:
         each.metadata.labels["kubernetes.io/os"] = "linux"
     about = asked([*nodes, *agents, meant], DAEMON)
-    first, second = about.explanations
+    second, first = about.explanations  # the pending one comes first
     assert first.history is not None
     assert "its DaemonSet made it for that node alone" in first.history.message
     assert why(first).startswith("for w1: ")

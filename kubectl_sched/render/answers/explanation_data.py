@@ -81,7 +81,7 @@ def explanation_data(
         "contrast": plain(explanation.contrast),
         "gates": _gates(explanation),
         "newNodes": _new_nodes(explanation.new_nodes),
-        "warnings": list(explanation.warnings),
+        "warnings": list(explanation.notes),
     }
 
 

@@ -96,7 +96,7 @@ def _on_one_node(answer: Answer, node: str) -> Document:
 
     one = answer.is_about_one_pod
     reports = tuple(node_document(each, node, one=one) for each in answer.explanations)
-    premises = (*(note for each in answer.explanations for note in each.warnings), *answer.notes)
+    premises = (*(note for each in answer.explanations for note in each.notes), *answer.notes)
     notes = notes_of(answer.warnings, premises)
     if one:
         return replace(reports[0], notes=notes)
@@ -145,7 +145,7 @@ def pod_notes(explanations: Sequence[Explanation]) -> Iterator[str]:
     """Yield the warnings, each with the pods that it is about."""
     about: dict[str, list[Explanation]] = {}
     for explanation in explanations:
-        for warning in (each for each in explanation.warnings if each != NOT_SCORED):  # a list shows no points
+        for warning in (each for each in explanation.notes if each != NOT_SCORED):  # a list shows no points
             about.setdefault(warning, []).append(explanation)
     for warning, concerned in list(about.items())[:_WARNINGS_SHOWN]:
         whom = concerned[0].pod.key if len(concerned) == 1 else count(len(concerned), "pod")

@@ -44,7 +44,7 @@ def report_lines(view: View, suggestions: Sequence[Suggestion], notes: Iterable[
     actions = [f"{each.extension_point} {each.plugin}: {each.action}" for each in result.binding]
     lines += _paragraph("Then", actions, width)
     lines += _paragraph("kube-scheduler would say", [result.event] if result.event else [], width)
-    lines += _paragraph("Notes", list(dict.fromkeys((*view.explanation.warnings, *notes))), width)
+    lines += _paragraph("Notes", list(dict.fromkeys((*view.explanation.notes, *notes))), width)
     return lines
 
 
