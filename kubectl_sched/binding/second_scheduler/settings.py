@@ -121,7 +121,7 @@ def cycle_limits(options: WatchOptions) -> CycleLimits:
             memory = 0
     if memory <= 0:
         raise SchedError(f"--cycle-memory {options.cycle_memory}: it takes an amount such as 256Mi")
-    return CycleLimits(steps=int(seconds * _STEPS_A_SECOND), memory=memory)
+    return replace(SERVICE, steps=int(seconds * _STEPS_A_SECOND), memory=memory)
 
 
 def address(text: str) -> tuple[str, int]:

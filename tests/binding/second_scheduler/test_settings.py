@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_sched.binding.second_scheduler.election_rules import Terms
 from kubectl_sched.binding.second_scheduler.settings import WatchOptions, address, check_flags, settings
 from kubectl_sched.config import Configuration, KubeVersion, load_configuration
 from kubectl_sched.errors import SchedError
-from kubectl_sched.framework.cycle_budget import SERVICE, CycleLimits
+from kubectl_sched.framework.cycle_budget import SERVICE
 from kubectl_sched.sources.discovery.known_schedulers import lease_name
 
 
@@ -41,7 +42,7 @@ def test_the_budget_of_a_cycle_is_set_by_flags() -> None:
     given = load_configuration()
     assert settings(WatchOptions(scheduler_name="mine"), given).limits == SERVICE
     own = WatchOptions(scheduler_name="mine", cycle_work="500ms", cycle_memory="1Gi")
-    assert settings(own, given).limits == CycleLimits(steps=500_000, memory=1 << 30)
+    assert settings(own, given).limits == replace(SERVICE, steps=500_000, memory=1 << 30)
 
 
 @pytest.mark.parametrize(
