@@ -1,8 +1,8 @@
 """Shows how far ordinary pods are from the budget of a cycle: `python -m tests.bench.cycle_budget`.
 
 5,000 nodes with 150,000 pods, all of unique labels, and pods of 20 terms of each kind. The margin is the share of
-SERVICE, the budget of `bind --watch`, that a cycle takes: 10 means a tenth. Processor time is beside it, for the worth of a
-step. Nothing here is asserted by a test.
+SERVICE, the budget of `bind --watch`, that a cycle takes: 10 means a tenth. Processor time is beside it, for the worth
+of a step. Nothing here is asserted by a test.
 """
 
 from __future__ import annotations
