@@ -54,8 +54,8 @@ def test_an_answer_shows_itself_as_a_table_and_as_a_page_apart_from_others() -> 
     console = Console(file=io.StringIO(), width=100)
     console.print(answer)
     assert isinstance(console.file, io.StringIO)
-    assert console.file.getvalue().startswith("default/web-0 fits on none of 7 nodes")
-    assert str(answer).startswith("default/web-0 fits on none of 7 nodes")
+    assert console.file.getvalue().startswith("default/web-0: no node with pool=gpu has 4 GPUs free")
+    assert str(answer).startswith("default/web-0: no node with pool=gpu has 4 GPUs free")
     shown = answer._repr_html_()
     assert shown.startswith('<iframe srcdoc="&lt;!DOCTYPE html&gt;')
     assert "sandbox=" in shown

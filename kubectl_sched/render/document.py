@@ -40,7 +40,8 @@ class Listing(Said, frozen=True, kw_only=True):
     """A table, from the most columns to the fewest: the first that the width has room for is drawn.
 
     Where the height has none, `lean` is drawn instead. `more` says what the table leaves out; `caption` names it for
-    those who do not see the page. One that `is_split` stands in several parts where it is too wide.
+    those who do not see the page. One that `is_split` stands in several parts where it is too wide, and one that is not
+    `is_headed` has no headings on a terminal.
     """
 
     tables: Sequence[Table[Any]]
@@ -48,6 +49,7 @@ class Listing(Said, frozen=True, kw_only=True):
     more: str = ""
     caption: str = ""
     indent: int = 0
+    is_headed: bool = True
     is_split: bool = False
 
 

@@ -298,7 +298,7 @@ def funnel_table(result: ScheduleResult) -> Table[Step]:
                 heading=f"Nodes left (of {len(result.nodes):,})", cell=lambda step: f"{step.after:,}", kind="number"
             ),
             Column(heading="After filter", cell=lambda step: step.name),
-            Column(heading="Rejected by it alone", cell=lambda step: f"{step.alone:,}", kind="number"),
+            Column(heading="Only this plugin rejects", cell=lambda step: f"{step.alone:,}", kind="number"),
         ),
         rows=funnel(result),
     )

@@ -17,7 +17,7 @@ from kubectl_sched.queries.explain import Answer
 from kubectl_sched.render.answers.explanation_data import explanation_data
 from kubectl_sched.render.display import Display
 from kubectl_sched.render.safe_text import safe
-from kubectl_sched.render.sentences.headline import headline
+from kubectl_sched.render.sentences.verdict_line import verdict_line
 from kubectl_sched.render.table import Column, Table
 from kubectl_sched.render.writers.markdown_text import JOINER, bullets, fenced, table, text
 from tests.examples import examples
@@ -141,7 +141,7 @@ def test_a_hostile_cluster_adds_no_markup(words: str) -> None:
 def test_it_begins_with_the_sentence_and_says_what_helps_with_its_commands() -> None:
     result = stuck()
     page = one_pod(result)
-    assert shown(READER.parse(page.splitlines()[0])) == f"{headline(result)}."
+    assert shown(READER.parse(page.splitlines()[0])) == verdict_line(result)
     told = [shown([token]) for before, token in pairwise(READER.parse(page)) if before.type == "paragraph_open"]
     ladder = told[told.index("What helps, least harm first") + 1 :]
     rungs = [f"{each.rung} {each.text}".strip() for each in result.suggestions]

@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from tests import program
+from tests.render.pages import read
 from tests.terminal import on_terminal
 
 if TYPE_CHECKING:
@@ -34,8 +35,14 @@ def test_yaml_and_json_say_the_same() -> None:
     assert yaml.safe_load(run(STUCK, "-o", "yaml").stdout) == explained(STUCK)
 
 
-def test_the_summary_is_the_first_sentence_of_the_table() -> None:
-    assert run(STUCK).stdout.splitlines()[0] == f"{explained(STUCK)['summary']}."
+@pytest.mark.parametrize("output", ["table", "wide", "markdown", "html"])
+@pytest.mark.parametrize("name", [STUCK, LANDS])
+def test_the_verdict_is_the_first_line_of_every_format(name: str, output: str) -> None:
+    printed, verdict = run(name, "-o", output).stdout, explained(name)["verdict"]
+    assert len(verdict) <= 100
+    line = f"default/{name}: {verdict}."
+    first = read(printed).one("p", "sentence").words if output == "html" else printed.splitlines()[0].strip("*")
+    assert first == line
 
 
 def test_the_whole_table_says_how_a_bound_pod_was_placed_as_the_first_screen_does() -> None:
@@ -47,7 +54,7 @@ def test_the_whole_table_says_how_a_bound_pod_was_placed_as_the_first_screen_doe
 def test_whole_tables_of_several_pods_stand_apart_and_share_their_notes() -> None:
     printed = run("pods", LANDS, STUCK, "-o", "wide").stdout
     lines = printed.splitlines()
-    assert lines[lines.index(f"{explained(STUCK)['summary']}.") - 1] == ""
+    assert lines[lines.index(f"default/{STUCK}: {explained(STUCK)['verdict']}.") - 1] == ""
     assert printed.count("note: about the dump: ") == 1
     assert "2 pods, each on its own against the same state: 1 would land." in lines
 

@@ -23,6 +23,7 @@ from kubectl_sched.render.funnel import funnel
 from kubectl_sched.render.node_tables import short
 from kubectl_sched.render.safe_text import safe
 from kubectl_sched.render.sentences.headline import headline
+from kubectl_sched.render.sentences.verdict_line import verdict_line
 from kubectl_sched.render.writers.html import as_json
 from kubectl_sched.snapshot import Column
 from tests.examples import examples
@@ -130,7 +131,7 @@ def test_it_asks_nothing_of_the_network_and_runs_nothing_but_its_own_script(worl
 def test_the_sentences_are_those_of_the_table(world: str) -> None:
     result = WORLDS[world]()
     page = read(page_about(result))
-    assert page.one("p", "sentence").words == f"{headline(result)}."
+    assert page.one("p", "sentence").words == verdict_line(result)
     words = page.one("main").words
     assert all(each.text in words for each in result.suggestions)
     assert all(" ".join(str(command).split()) in words for each in result.suggestions for command in each.commands)
@@ -238,7 +239,7 @@ def test_several_pods_have_an_index_that_leads_to_each() -> None:
     articles = {each.attributes["id"]: each for each in page.every("article")}
     for link, result in zip(links, results, strict=True):
         article = articles[link.attributes["href"].removeprefix("#")]
-        assert article.one("p", "sentence").words == f"{headline(result)}."
+        assert article.one("p", "sentence").words == verdict_line(result)
 
 
 def test_pods_of_one_owner_with_one_answer_share_a_part_of_the_page() -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
+from kubectl_sched.api.apimachinery.timestamps import to_the_second
 from kubectl_sched.diagnostics.warnings import without_topology_key
 from kubectl_sched.render.document import (
     Document,
@@ -20,20 +21,22 @@ from kubectl_sched.render.document import (
     Rung,
     Said,
     Sentence,
-    Verdict,
     Waterfall,
     notes_of,
 )
 from kubectl_sched.render.funnel import funnel
 from kubectl_sched.render.node_order import closest, feasible_first, rejected_rows
-from kubectl_sched.render.node_tables import best_tables, funnel_table, pool_table, rejected_table, wide_scores
+from kubectl_sched.render.node_tables import best_tables, funnel_table, rejected_table, wide_scores
 from kubectl_sched.render.safe_text import count
-from kubectl_sched.render.sentences.headline import headline
+from kubectl_sched.render.sentences.headline import headline, no_scheduler_asked
 from kubectl_sched.render.sentences.node_sentences import verdict_in_words
 from kubectl_sched.render.sentences.preemption_sentence import preemption
 from kubectl_sched.render.sentences.reason_clauses import clauses
 from kubectl_sched.render.sentences.search_start_sentence import sampling_words
-from kubectl_sched.render.sentences.status_sentences import status_sentences
+from kubectl_sched.render.sentences.status_sentences import stage_words, status_sentences
+from kubectl_sched.render.sentences.verdict_line import verdict_of_pod
+from kubectl_sched.render.table import Column, Table
+from kubectl_sched.scheduler.member_result import MemberResult
 from kubectl_sched.scheduler.result import Outcome
 
 if TYPE_CHECKING:
@@ -41,29 +44,20 @@ if TYPE_CHECKING:
 
     from kubectl_sched.queries.explanation import Explanation
     from kubectl_sched.queries.provisioning.new_nodes import NewNodes
+    from kubectl_sched.queries.verdict.rejected_groups import NodeGroup
     from kubectl_sched.render.display import Display
     from kubectl_sched.render.funnel import Step
-    from kubectl_sched.render.table import Table
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.suggestions.change import Suggestion
 
 WHAT_HELPS = "What helps, least harm first"
 _BEST_SHOWN = 5
 _CLOSEST_SHOWN = 3
-_POOLS_SHOWN = 4
+_GROUPS_SHOWN = 6
 _STEPS_SHOWN = 5
 _RUNGS_SHOWN = 5
 _BEST_EXAMINED = 2
 _HINTS_SHOWN = 2
-_OUTCOMES = {
-    Outcome.SCHEDULABLE: "fits",
-    Outcome.UNSCHEDULABLE: "does not fit",
-    Outcome.GATED: "is gated",
-    Outcome.NO_PROFILE: "has no profile",
-    Outcome.DELETING: "is being deleted",
-    Outcome.ERROR: "fails the cycle",
-    Outcome.UNKNOWN: "may or may not fit",
-}
 
 
 def pod_document(
@@ -82,13 +76,9 @@ def pod_document(
     else:
         parts, labels = _whole(explanation, display), tuple(_facts(explanation))
     return Document(
-        verdict=Verdict(
-            text=f"{headline(explanation)}.",
-            tone="good" if explanation.result.fits else "bad",
-            badge=_OUTCOMES[explanation.result.outcome],
-        ),
+        verdict=verdict_of_pod(explanation),
         parts=tuple(parts),
-        notes=notes_of(changing, notes),
+        notes=notes_of((*(each.sentence for each in explanation.missing), *changing), notes),
         facts=labels,
         fits_screen=True,
         heading=explanation.pod.key,
@@ -108,6 +98,8 @@ def _facts(explanation: Explanation) -> Iterator[tuple[str, str]]:
 def _lead(explanation: Explanation, display: Display) -> Iterator[Said]:
     """Yield what stands before the numbers: the pod's status, the winner's lead, the groups of nodes, what helps."""
     result, in_full = explanation.shown, display.in_full
+    if _has_more_to_say(explanation):
+        yield Sentence(text=f"{headline(explanation)}.", rank=7, keep=2)
     yield from status_sentences(explanation)
     if explanation.new_nodes is not None and explanation.new_nodes.in_full:
         yield from _new_nodes(explanation.new_nodes)
@@ -117,8 +109,8 @@ def _lead(explanation: Explanation, display: Display) -> Iterator[Said]:
     wins = sampling_words(explanation)
     if wins is not None:
         yield Sentence(text=f"{wins}.", rank=7, keep=2)
-    if not display.is_page and _has_pools(result):
-        yield from _pools(result, in_full=in_full)
+    if explanation.groups:
+        yield from _groups(explanation.groups, in_full=in_full)
     would = preemption(result)
     if would is not None:
         yield Sentence(text=would, rank=7, keep=2)
@@ -146,6 +138,10 @@ def _words_of_scheduler(explanation: Explanation) -> Iterator[Said]:
     result = explanation.shown
     if result.event is not None and result.outcome is not Outcome.ERROR:
         yield Quote(heading="kube-scheduler would say", text=result.event, rank=6, keep=2, gap=True)
+    said = explanation.said
+    if said is not None and not said.differs and result.event is not None:
+        when = f" at {to_the_second(said.at)}" if said.at else ""
+        yield Sentence(text=f"{said.by} said so{when}.", tone="dim", rank=5)
 
 
 def _about_node(explanation: Explanation, display: Display) -> Iterator[Said]:
@@ -184,19 +180,37 @@ def _new_nodes(found: NewNodes) -> Iterator[Said]:
     yield Sentence(text=assumed_sentence(found), tone="dim", rank=3)
 
 
-def _has_pools(result: ScheduleResult) -> bool:
-    return not len(result.feasible) and result.verdict is not None and result.pre_filter.is_success
+def _has_more_to_say(explanation: Explanation) -> bool:
+    """Report whether the whole sentence says more than the verdict with the groups of nodes below it."""
+    if isinstance(explanation.result, MemberResult) or stage_words(explanation) is not None:
+        return True
+    if no_scheduler_asked(explanation) is not None or explanation.result.unknown:
+        return True
+    return not explanation.groups and explanation.result.outcome is not Outcome.SCHEDULABLE
 
 
-def _pools(result: ScheduleResult, *, in_full: bool) -> Iterator[Said]:
-    table = pool_table(result)
-    if len(table.rows) < 2 or len(result.nodes) <= _CLOSEST_SHOWN:
-        return
-    shown = len(table.rows) if in_full else _POOLS_SHOWN
-    rest = table.rows[shown:]
-    more = f"and {count(sum(len(rows) for _, rows in rest), 'node')} of {count(len(rest), 'more pool')} (-o wide)"
-    tables = (replace(table, rows=table.rows[:shown]),)
-    yield Listing(tables=tables, caption="Pools of nodes", more=more if rest else "", rank=1)
+def _groups(groups: Sequence[NodeGroup], *, in_full: bool) -> Iterator[Said]:
+    """Yield the nodes by what keeps the pod off them, those that decide first."""
+    shown = groups if in_full or len(groups) <= _GROUPS_SHOWN else groups[: _GROUPS_SHOWN - 1]
+    has_pools = any(each.pool is not None for each in groups)
+    has_zones = any(each.zone is not None for each in groups)
+    pool: Column[NodeGroup] = Column(heading="Pool", cell=lambda each: each.pool or "no pool", kind="name")
+    zone: Column[NodeGroup] = Column(heading="Zone", cell=lambda each: each.zone or "", kind="name")
+    table: Table[NodeGroup] = Table(
+        columns=(
+            *((pool,) if has_pools else ()),
+            *((zone,) if has_zones else ()),
+            Column(heading="Nodes", cell=lambda each: count(each.nodes, "node"), kind="number"),
+            Column(heading="Why not", cell=lambda each: each.reason, kind="words"),
+        ),
+        rows=shown,
+    )
+    rest = groups[len(shown) :]
+    more = f"and {count(sum(each.nodes for each in rest), 'more node')} of {count(len(rest), 'other group')} (-o wide)"
+    caption = "Nodes by what keeps the pod off them"
+    yield Listing(
+        tables=(table,), caption=caption, more=more if rest else "", indent=2, is_headed=False, rank=7, keep=3
+    )
 
 
 def _funnel(result: ScheduleResult, *, in_full: bool) -> Iterator[Said]:
@@ -228,6 +242,9 @@ def _in_one_line(total: int, steps: Sequence[Step]) -> str:
 def _best(result: ScheduleResult, *, in_full: bool) -> Iterator[Said]:
     """The best nodes by total, with the plugins whose points differ between them, and why others are not among them."""
     order = feasible_first(result)
+    own = result.nodes.row_of.get(result.current_node or "")
+    if own is not None and own in result.total_of:
+        order = [own, *(row for row in order if row != own)]  # a bound pod's own node is asked about most
     shown = order if in_full else order[:_BEST_SHOWN]
     hidden = len(order) - len(shown)
     more = f"and {count(hidden, 'more feasible node')} (-o wide)" if hidden else ""

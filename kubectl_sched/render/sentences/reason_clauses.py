@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _CLAUSE_LENGTH = 1000
 
 
-BY_REQUESTS = "free: by requests, not usage (kubectl top does not show it)"
+BY_REQUESTS = "free = allocatable minus requests"
 
 
 def clauses(result: ScheduleResult) -> list[str]:

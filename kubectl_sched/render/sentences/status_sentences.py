@@ -58,11 +58,10 @@ def status_sentences(explanation: Explanation) -> Iterator[Sentence]:
     history, observed = explanation.history, explanation.observed
     if history is not None and history.verdict != "NotScheduled":
         yield Sentence(text=f"{history.message[:1].upper()}{history.message[1:]}.", rank=6, keep=1)
-    if observed is None:
-        return
-    if observed.event is not None and not observed.matches_replay:
-        causes = f" Likely, {'; '.join(observed.likely_causes)}." if observed.likely_causes else ""
-        when = to_the_second(observed.event.last_seen)
-        yield Sentence(text=f"Its scheduler said otherwise at {when}: {observed.event.text}{causes}", rank=6, keep=2)
-    for event in observed.autoscalers[:2]:
+    said = explanation.said
+    if said is not None and (said.differs or explanation.result.event is None):
+        because = f"; now: {said.because}" if said.because else ""
+        when = f" at {to_the_second(said.at)}" if said.at else ""
+        yield Sentence(text=f"{said.by} said{when}: {said.message}{because}", rank=6, keep=2)
+    for event in observed.autoscalers[:2] if observed is not None else ():
         yield Sentence(text=f"{event.component} ({event.reason}): {event.text}", rank=4, keep=1)

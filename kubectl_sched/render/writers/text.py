@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 STYLES = {"strong": "bold", "good": "green", "bad": "red", "dim": "dim", "changed": "yellow"}
 _INDENT = "  "
 _NUMBER = 2
-_LABEL = 5
+_LABEL = 6
 _FIRST_RUNGS = 3
 """The number of rungs that give way after all else."""
 
@@ -110,7 +110,9 @@ def _listing(said: Listing, width: int) -> Iterator[Part]:
             yield Part(full=_indented(table_lines(each, room), said.indent), rank=said.rank)
         return
     table = first_that_fits([each for table in said.tables for each in with_bars(table)], room)
-    lines = _indented(table_lines(table, room), said.indent)
+    if not said.is_headed:
+        table = replace(table, columns=tuple(replace(column, heading="", about="") for column in table.columns))
+    lines = _indented(table_lines(table, room), said.indent)[0 if said.is_headed else 1 :]
     lean = tuple(line for each in said.lean for part in draw(each, width) for line in part.full)
     least = (
         len(_indented(table_lines(replace(table, rows=table.rows[:1]), room), said.indent)) if said.rank < STAYS else 1

@@ -8,6 +8,7 @@ from kubectl_sched.render.answers.explain import WHAT_HELPS, ladder
 from kubectl_sched.render.sentences.gate_sentences import gate_lines
 from kubectl_sched.render.sentences.headline import headline
 from kubectl_sched.render.sentences.preemption_sentence import preemption
+from kubectl_sched.render.sentences.verdict_line import verdict_line
 from kubectl_sched.render.writers.text import steps_of
 from kubectl_sched.tui.lines.line import BLANK, Tone, line, with_command, wrapped
 from kubectl_sched.tui.lines.what_if_changes import changes, in_words
@@ -29,7 +30,8 @@ _TOO_LONG = "(the commands are wider than this screen: y copies them, e writes t
 def report_lines(view: View, suggestions: Sequence[Suggestion], notes: Iterable[str], width: int) -> list[Line]:
     """Paragraph by paragraph; those that have nothing to say are left out."""
     result = view.result
-    lines = wrapped(f"{headline(view.explanation)}.", width, Tone.GOOD if result.fits else Tone.BAD)
+    lines = wrapped(verdict_line(view.explanation), width, Tone.GOOD if result.fits else Tone.BAD)
+    lines += wrapped(f"{headline(view.explanation)}.", width)
     lines += _paragraph("Gates and queues", list(gate_lines(view.explanation.gates)), width)
     lines += _edits(view, width)
     lines += _new_nodes(view.explanation.new_nodes, width)
