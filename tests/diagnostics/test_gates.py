@@ -143,6 +143,7 @@ def test_the_chain_is_followed_and_each_flavor_is_replayed(read_text: Read, vers
             "reason": "Pending",
             "message": NO_QUOTA,
             "since": AT,
+            "says": "",
         }
     ]
     queue = gate["queue"]
@@ -380,6 +381,20 @@ def test_each_gate_is_waited_for_from_its_own_controller_and_the_others_alone_ar
             'Evicted is True (Preempted) since {AT}: "made room"',
         ),
         ([condition("Admitted", "False", "NoChecks")], "Admitted is False (NoChecks) since {AT}"),
+        (
+            [condition("QuotaReserved", "False", "WaitingForQuota", "x")],
+            'QuotaReserved is False (WaitingForQuota: the quota is in use) since {AT}: "x"',
+        ),
+        (
+            [
+                condition("QuotaReserved", "False", "NoMatchingFlavor"),
+                condition("BlockedOnPreemptionGates", "True", "PreemptionGated"),
+            ],
+            (
+                "BlockedOnPreemptionGates is True (PreemptionGated: it could preempt others for its quota, and a "
+                "preemption gate forbids it) since {AT}"
+            ),
+        ),
     ],
 )
 def test_each_condition_is_quoted(read_text: Read, conditions: list[Json], told: str) -> None:

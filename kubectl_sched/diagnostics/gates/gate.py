@@ -33,6 +33,8 @@ class Statement(Record, frozen=True, kw_only=True):
     reason: str = ""
     message: str = ""
     since: str | None = None
+    says: str = ""
+    """The reason in plain words, where it is a known one; else empty."""
 
 
 class Owner(Record, frozen=True, kw_only=True):

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import islice
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+from msgspec.structs import replace
 
 from kubectl_sched.api.kueue import QUEUE_NAME, AdmissionCheck, ClusterQueue, LocalQueue
 from kubectl_sched.diagnostics.gates.gate import Need, Queue, QueuePlace, Statement, about, conditions_of
@@ -17,13 +22,15 @@ if TYPE_CHECKING:
 
 KUEUE = "Kueue"
 _NAMED = 10
+_REASONS: Final = Path(__file__).with_name("kueue_reasons.json")
+"""The meaning of the reasons of each condition (apis/kueue/v1beta2/workload_types.go of Kueue 0.18)."""
 
 
 def statements(chain: KueueChain, objects: KueueObjects) -> Iterator[Statement]:
     """Quote the Workload's conditions and checks, and what queues, checks and ProvisioningRequests say besides."""
     workload = chain.workload
     if workload is not None:
-        yield from conditions_of(workload, workload.status.conditions)
+        yield from map(_in_plain_words, conditions_of(workload, workload.status.conditions))
         for field, said in _fields(workload.status):
             yield Statement(about=about(workload), type=field, message=said)
         for check in workload.status.admission_checks:
@@ -42,6 +49,18 @@ def statements(chain: KueueChain, objects: KueueObjects) -> Iterator[Statement]:
             yield from (each for each in conditions_of(queue, queue.status.conditions) if each.status != "True")
     for request in chain.requests:
         yield from conditions_of(request, request.status.conditions)
+
+
+def _in_plain_words(said: Statement) -> Statement:
+    """Add what the reason of a Workload's condition means, where the condition is one that keeps pods waiting."""
+    waits = said.status == ("False" if said.type in {"QuotaReserved", "Admitted"} else "True")
+    meaning = _reasons().get(said.type, {}).get(said.reason, "") if waits else ""
+    return replace(said, says=meaning) if meaning else said
+
+
+@cache
+def _reasons() -> dict[str, dict[str, str]]:
+    return msgspec.json.decode(_REASONS.read_bytes(), type=dict[str, dict[str, str]])
 
 
 def _fields(status: QueuedWorkloadStatus) -> Iterator[tuple[str, str]]:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from kubectl_sched.queries.explanation import Explanation
 
 _TELLING = (
+    ("BlockedOnPreemptionGates", "True"),
     ("QuotaReserved", "False"),
     ("Evicted", "True"),
     ("Admitted", "False"),
@@ -101,7 +102,8 @@ def _has_quota(gate: Gate) -> bool:
 def statement_words(statement: Statement) -> str:
     """`QuotaReserved is False (Pending) since 2026-06-01T00:00:00Z: "insufficient quota ..."`."""
     is_what = f" is {statement.status}" if statement.status else ""
-    reason = f" ({statement.reason})" if statement.reason else ""
+    meaning = f": {statement.says}" if statement.says else ""
+    reason = f" ({statement.reason}{meaning})" if statement.reason else ""
     since = f" since {statement.since}" if statement.since else ""
     message = f': "{statement.message}"' if statement.message else ""
     return safe(f"{statement.type}{is_what}{reason}{since}{message}")
