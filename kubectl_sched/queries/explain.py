@@ -279,12 +279,15 @@ class PodExplainer:
 
     def _needs_node(self, result: ScheduleResult) -> bool:
         """Report whether the pod that was named fits nowhere while an autoscaler may be there."""
-        return (
-            self._is_about_one_pod
-            and result.outcome is Outcome.UNSCHEDULABLE
-            and not result.current_node
-            and any(map(shows_autoscaler, self._dump.objects))
-        )
+        return self._is_about_one_pod and self._may_get_node(result)
+
+    def _may_get_node(self, result: ScheduleResult) -> bool:
+        is_waiting = result.outcome is Outcome.UNSCHEDULABLE and not result.current_node
+        return is_waiting and any(map(shows_autoscaler, self._dump.objects))
+
+    def with_new_nodes(self, found: Explanation) -> Explanation:
+        """Add what autoscalers would do for a pod that fits nowhere, if any autoscaler is seen."""
+        return self._with_new_nodes(found, found.pod) if self._may_get_node(found.result) else found
 
     def _is_as_asked(self, result: ScheduleResult) -> bool:
         """Report whether the pod fits and no node was asked about, so that there is nothing to suggest."""

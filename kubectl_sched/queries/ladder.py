@@ -36,7 +36,7 @@ def ladder(
     """Return what helps the pod, least harm first; with `node` what helps it there."""
     if _is_served_by_nobody(found):
         return tuple(_somebody_to_serve(found, schedulers))
-    coming = _coming_node(found, now) if node is None else None
+    coming = coming_node(found, now) if node is None else None
     autoscaler = adding_a_node(found.observed) if coming is not None else None
     suggestions = suggest(found.result, node, autoscaler=autoscaler, needs=found.needs, now=now)
     if node is not None or found.result.outcome is not Outcome.UNSCHEDULABLE:
@@ -61,7 +61,7 @@ def _beside(suggestions: tuple[Suggestion, ...], coming: Suggestion | None) -> I
     yield from (each for each in suggestions if each not in by_event and each.rung not in unwanted)
 
 
-def _coming_node(found: Explanation, now: str | None) -> Suggestion | None:
+def coming_node(found: Explanation, now: str | None) -> Suggestion | None:
     """Return the node to wait for; None if no autoscaler adds one, or if one should have come long ago."""
     events = found.observed.autoscalers[:1] if found.observed is not None else ()
     by_event = adding_a_node(found.observed)

@@ -10,6 +10,7 @@ from msgspec import structs
 from kubectl_sched.api.apimachinery.quantity import InvalidQuantity
 from kubectl_sched.diagnostics.awaited_changes import waiting_for
 from kubectl_sched.queries.explain import PodExplainer, Question
+from kubectl_sched.queries.ladder import coming_node
 from kubectl_sched.queries.pending_cause import Cause, cause_of
 from kubectl_sched.record import Record
 from kubectl_sched.scheduler.member_result import MemberResult
@@ -19,6 +20,7 @@ from kubectl_sched.simulation.queue_simulation import owner_of
 from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
 from kubectl_sched.sources.dump.completeness import completeness
 from kubectl_sched.sources.pod_selection import select
+from kubectl_sched.suggestions.change import Promise, Rung
 from kubectl_sched.suggestions.for_all import ForAll, suggest_for_all
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from kubectl_sched.queries.explanation import Explanation
     from kubectl_sched.simulation.pending_together import Together
     from kubectl_sched.sources.dump.dump import Dump
+    from kubectl_sched.suggestions.change import Suggestion
 
 _HELPED = frozenset({Outcome.UNSCHEDULABLE, Outcome.GATED})
 
@@ -62,6 +65,8 @@ class Group(Record, frozen=True, kw_only=True):
     @property
     def waiting_for(self) -> tuple[tuple[str, int], ...]:
         """Events that pods of the group wait for, with how many of them do; what most wait for comes first."""
+        if self.suggestions and self.suggestions[0].suggestion.promise is Promise.STATED:
+            return ((self.suggestions[0].suggestion.changes[0].text, len(self.explanations)),)
         found = (waiting_for(each.result, each.stage, each.observed) for each in self.explanations)
         return tuple(Counter(each for each in found if each is not None).most_common())
 
@@ -150,6 +155,9 @@ class Triaging:
         together = pending_together(results, scheduler, profile) if outcome is Outcome.SCHEDULABLE else None
         needs = group.explanations[0].needs
         found = suggest_for_all(results, scheduler, profile, needs) if outcome in _HELPED else ()
+        if outcome is Outcome.UNSCHEDULABLE:
+            coming = coming_node(self._explainer.with_new_nodes(group.explanations[0]), self.at)
+            found = found if coming is None else _while_it_comes(coming, found, len(results))
         return structs.replace(group, suggestions=found, together=together)
 
     def answer(self, groups: tuple[Group, ...]) -> Triage:
@@ -158,3 +166,9 @@ class Triaging:
         notes = (*self._explainer.about_workloads(), *self.schedulers.notes, *completeness(self._dump, results))
         warnings = (*self.schedulers.warnings, *self._unreadable, *self._dump.warnings)
         return Triage(groups=groups, at=self.at, refusals=self.refusals, notes=notes, warnings=warnings)
+
+
+def _while_it_comes(coming: Suggestion, found: tuple[ForAll, ...], pods: int) -> tuple[ForAll, ...]:
+    """Put the node that an autoscaler adds first; while it comes nobody ends and no other node is bought."""
+    kept = (each for each in found if each.suggestion.rung not in {Rung.PAY.value, Rung.ENDS.value})
+    return (ForAll(suggestion=coming, pods=pods, per_node={}), *kept)

@@ -99,6 +99,8 @@ def help_in_words(found: ForAll) -> str:
     """`2 more nodes like gpu-1 place all`, `each would fit if it tolerated a=b:NoSchedule`."""
     suggestion = found.suggestion
     text = safe(" and ".join(change.text for change in suggestion.changes))
+    if suggestion.promise is Promise.STATED:
+        return f"nothing to do: {text}" if suggestion.comes_by_itself else text
     if suggestion.comes_by_itself:
         preempts = suggestion.promise is Promise.PREEMPTS
         does = f"preemption makes room for {_whom(found)}" if preempts else f"{_who(found)} would fit {text}"
