@@ -155,6 +155,12 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
     ties_fall_by_place: bool = False
     """Among tied nodes the winner follows from the order in which the search found them; before, chance decides."""
 
+    devices_end_signing: bool = False
+    """With DRAExtendedResource no pod has a signature, so that none takes part in opportunistic batching."""
+
+    hints_rescore_last_node: bool = False
+    """Opportunistic batching scores the node taken last again where it still fits; before, it ends there."""
+
     groups_do_not_preempt: bool = False
     """DefaultPreemption leaves pods of a group alone where workload-aware features are on."""
 

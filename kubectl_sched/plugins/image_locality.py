@@ -9,6 +9,7 @@ import numpy as np
 from kubectl_sched.framework.evidence import Evidence
 from kubectl_sched.framework.golang import as_int64, truncated_divisions
 from kubectl_sched.framework.interface import DependsOn, ScorePlugin
+from kubectl_sched.framework.pod_signature import SignPlugin
 
 if TYPE_CHECKING:
     from kubectl_sched.api.core import ContainerImage
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.cycle_state import CycleState
     from kubectl_sched.framework.evidence import JSON
     from kubectl_sched.framework.handle import Handle
+    from kubectl_sched.framework.pod_signature import Fragments
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.array_types import Integers, Rows
 
@@ -32,7 +34,7 @@ def normalized_image_name(name: str) -> str:
     return name if name.rfind(":") > name.rfind("/") else f"{name}:latest"
 
 
-class ImageLocality(ScorePlugin):
+class ImageLocality(ScorePlugin, SignPlugin):
     """An image counts by its size, the more the more nodes have it, so that one node alone does not draw all pods."""
 
     name: ClassVar[str] = "ImageLocality"
@@ -41,6 +43,11 @@ class ImageLocality(ScorePlugin):
     def __init__(self, args: None, handle: Handle) -> None:
         self._counts_volumes = handle.release.image_volumes_have_locality
         self._volumes_raise_threshold = handle.release.image_volumes_raise_threshold
+
+    def sign_pod(self, pod: Pod, nodes: Snapshot) -> Fragments:
+        """Return the images of containers, but not of volumes."""
+        containers = (*pod.spec.containers, *pod.spec.init_containers)
+        return {"images": sorted({normalized_image_name(each.image) for each in containers})}
 
     def score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Integers:
         """Between 23 MB for all images (0 points) and 1000 MB for each container (100 points)."""

@@ -12,6 +12,7 @@ from kubectl_sched.framework.cycle_state import StateKey
 from kubectl_sched.framework.deferred_resizes import grows_in_place
 from kubectl_sched.framework.evidence import Evidence
 from kubectl_sched.framework.interface import DependsOn, FilterPlugin, PreFilterPlugin, PreFilterResult
+from kubectl_sched.framework.pod_signature import SignPlugin
 from kubectl_sched.framework.status import SKIP, SUCCESS, Status, unresolvable
 from kubectl_sched.snapshot import Column
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.cycle_state import CycleState
     from kubectl_sched.framework.evidence import JSON
     from kubectl_sched.framework.handle import Handle
+    from kubectl_sched.framework.pod_signature import Fragments
     from kubectl_sched.framework.status import NodeToStatus
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.array_types import Rows
@@ -58,7 +60,7 @@ _NEEDED: Final[Mapping[str, tuple[Callable[[Pod], bool], str]]] = {
 }
 
 
-class NodeDeclaredFeatures(PreFilterPlugin, FilterPlugin):
+class NodeDeclaredFeatures(PreFilterPlugin, FilterPlugin, SignPlugin):
     """Nodes say in status.declaredFeatures what their kubelet can do."""
 
     name: ClassVar[str] = "NodeDeclaredFeatures"
@@ -69,6 +71,10 @@ class NodeDeclaredFeatures(PreFilterPlugin, FilterPlugin):
         self._grows_in_place = grows_in_place(handle)
         self._inferred = handle.release.inferred_features
         self._names_missing = handle.release.unsatisfied_features_are_named
+
+    def sign_pod(self, pod: Pod, nodes: Snapshot) -> Fragments:
+        """Return the features that the pod needs."""
+        return {"features": [feature for feature in self._inferred if _NEEDED[feature][0](pod)]}
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
         """Skip pods that need nothing special."""

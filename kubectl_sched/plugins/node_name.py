@@ -8,12 +8,14 @@ import numpy as np
 
 from kubectl_sched.framework.evidence import Evidence
 from kubectl_sched.framework.interface import DependsOn, FilterPlugin, PreFilterPlugin, PreFilterResult
+from kubectl_sched.framework.pod_signature import SignPlugin
 from kubectl_sched.framework.status import SUCCESS, unresolvable
 from kubectl_sched.snapshot import Column
 
 if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.framework.cycle_state import CycleState
+    from kubectl_sched.framework.pod_signature import Fragments
     from kubectl_sched.framework.status import NodeToStatus
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.array_types import Rows
@@ -21,11 +23,15 @@ if TYPE_CHECKING:
 _OTHER_NODE = unresolvable("node(s) didn't match the requested node name")
 
 
-class NodeName(PreFilterPlugin, FilterPlugin):
+class NodeName(PreFilterPlugin, FilterPlugin, SignPlugin):
     """The PreFilter part is enabled from 1.37 on."""
 
     name: ClassVar[str] = "NodeName"
     depends_on: ClassVar[DependsOn] = DependsOn.NODE
+
+    def sign_pod(self, pod: Pod, nodes: Snapshot) -> Fragments:
+        """Return the node that the pod names."""
+        return {"nodeName": pod.spec.node_name}
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
         """Narrow the search to the one node."""

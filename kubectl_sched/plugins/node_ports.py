@@ -11,6 +11,7 @@ from kubectl_sched.framework.cycle_state import StateKey
 from kubectl_sched.framework.deferred_resizes import grows_in_place
 from kubectl_sched.framework.evidence import Evidence
 from kubectl_sched.framework.interface import DependsOn, FilterPlugin, PreFilterPlugin, PreFilterResult
+from kubectl_sched.framework.pod_signature import SignPlugin, host_ports_signature
 from kubectl_sched.framework.status import SKIP, SUCCESS, unschedulable
 from kubectl_sched.snapshot import Column
 from kubectl_sched.snapshot.host_ports import ALL_ADDRESSES, HostPort, WantedPorts, host_ports
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.framework.cycle_state import CycleState
     from kubectl_sched.framework.handle import Handle
+    from kubectl_sched.framework.pod_signature import Fragments
     from kubectl_sched.framework.status import NodeToStatus
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.array_types import Rows
@@ -30,7 +32,7 @@ PRE_FILTER_STATE: StateKey[tuple[HostPort, ...]] = StateKey(
 )
 
 
-class NodePorts(PreFilterPlugin, FilterPlugin):
+class NodePorts(PreFilterPlugin, FilterPlugin, SignPlugin):
     """Two pods of one node cannot listen on the same port, address and protocol."""
 
     name: ClassVar[str] = "NodePorts"
@@ -38,6 +40,10 @@ class NodePorts(PreFilterPlugin, FilterPlugin):
 
     def __init__(self, args: None, handle: Handle) -> None:
         self._grows_in_place = grows_in_place(handle)
+
+    def sign_pod(self, pod: Pod, nodes: Snapshot) -> Fragments:
+        """Return the host ports."""
+        return host_ports_signature(pod)
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
         """Skip pods that want no host port."""

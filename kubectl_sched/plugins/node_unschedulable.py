@@ -11,6 +11,7 @@ from kubectl_sched.framework.clauses import first_few
 from kubectl_sched.framework.deferred_resizes import grows_in_place
 from kubectl_sched.framework.evidence import Evidence
 from kubectl_sched.framework.interface import DependsOn, FilterPlugin, PreFilterPlugin, PreFilterResult
+from kubectl_sched.framework.pod_signature import TolerationsSigner
 from kubectl_sched.framework.status import SKIP, SUCCESS, unresolvable
 from kubectl_sched.snapshot import Column
 
@@ -27,7 +28,7 @@ _CORDONED = unresolvable("node(s) were unschedulable")
 """The taint that a pod must tolerate to run on a cordoned node, which need not have the taint."""
 
 
-class NodeUnschedulable(PreFilterPlugin, FilterPlugin):
+class NodeUnschedulable(PreFilterPlugin, FilterPlugin, TolerationsSigner):
     """The PreFilter part is enabled from 1.37 on."""
 
     name: ClassVar[str] = "NodeUnschedulable"

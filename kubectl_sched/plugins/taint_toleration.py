@@ -28,6 +28,7 @@ from kubectl_sched.framework.interface import (
     PreScorePlugin,
     ScorePlugin,
 )
+from kubectl_sched.framework.pod_signature import TolerationsSigner
 from kubectl_sched.framework.score_helpers import default_normalize_score
 from kubectl_sched.framework.status import SKIP, SUCCESS, Status, unresolvable
 from kubectl_sched.snapshot import Column
@@ -72,7 +73,7 @@ _MEANING_OF: Final = {
 }
 
 
-class TaintToleration(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
+class TaintToleration(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, TolerationsSigner):
     """The PreFilter part is enabled from 1.37 on."""
 
     name: ClassVar[str] = "TaintToleration"

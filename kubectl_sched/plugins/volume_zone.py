@@ -18,6 +18,7 @@ from kubectl_sched.framework.cycle_state import StateKey
 from kubectl_sched.framework.deferred_resizes import grows_in_place
 from kubectl_sched.framework.evidence import Evidence
 from kubectl_sched.framework.interface import DependsOn, FilterPlugin, PreFilterPlugin, PreFilterResult
+from kubectl_sched.framework.pod_signature import VolumesSigner
 from kubectl_sched.framework.status import SKIP, SUCCESS, Status, unresolvable
 from kubectl_sched.snapshot import Column
 
@@ -61,7 +62,7 @@ Topologies: TypeAlias = tuple[VolumeTopology, ...]
 PRE_FILTER_STATE: StateKey[Topologies] = StateKey(name="PreFilterVolumeZone")
 
 
-class VolumeZone(PreFilterPlugin, FilterPlugin):
+class VolumeZone(PreFilterPlugin, FilterPlugin, VolumesSigner):
     """Nodes without any zone or region label take every volume."""
 
     name: ClassVar[str] = "VolumeZone"

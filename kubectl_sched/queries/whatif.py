@@ -28,7 +28,7 @@ from kubectl_sched.simulation.node_edits import Cluster, node_meant
 from kubectl_sched.simulation.placements import QueuedPod
 from kubectl_sched.simulation.promised_storage import about_capacity
 from kubectl_sched.simulation.queue_simulation import Choices, Simulation, owner_of
-from kubectl_sched.simulation.what_if_notes import about_order, about_pending, about_unknown_nodes
+from kubectl_sched.simulation.what_if_notes import about_batching, about_order, about_pending, about_unknown_nodes
 from kubectl_sched.simulation.what_if_result import WhatIfResult
 from kubectl_sched.simulation.workloads_to_place import PlacedWorkloads, Sizing
 from kubectl_sched.snapshot import Objects
@@ -326,7 +326,8 @@ class _Stages:
         except KeyboardInterrupt:
             return WhatIfResult(simulated=simulation.result, warnings=(_INTERRUPTED, *notes), interrupted=True)
         promised = about_capacity(simulation.placements, simulation.nodes)
-        return WhatIfResult(simulated=simulation.result, rollouts=rollouts, warnings=(*notes, *promised))
+        batched = about_batching(simulation.placements)
+        return WhatIfResult(simulated=simulation.result, rollouts=rollouts, warnings=(*notes, *promised, *batched))
 
     def _place(
         self, simulation: Simulation, workloads: Sequence[Workload], before: Mapping[str, Pod], report: Report | None

@@ -60,6 +60,10 @@ class Placement(Record, frozen=True, kw_only=True):
     beyond_sampling: bool = False
     """More nodes are feasible than kube-scheduler would have looked at."""
 
+    instead_of: str | None = None
+    """The node that scores alone would choose, where kube-scheduler takes the next one of the order that it has cached
+    for equal pods."""
+
     reason: str | None = None
     unknown: tuple[Unknown, ...] = ()
     """All that a bug of ours kept from being judged."""

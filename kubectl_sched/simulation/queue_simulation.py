@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from kubectl_sched.controllers.claims_after_deletion import changed, left_behind, recreated
 from kubectl_sched.record import Record
 from kubectl_sched.scheduler.group_membership import group_with_cycle
+from kubectl_sched.scheduler.opportunistic_batch import HintedNode, OpportunisticBatch, is_taken
 from kubectl_sched.scheduler.reserve import after, reserved, reserved_pod, without_nomination
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.simulation.placements import Placement, QueuedPod, Simulated, Ties
@@ -61,6 +62,7 @@ class Simulation:
         self._random = None if choices.seed is None else random.Random(choices.seed)  # noqa: S311 - to be repeatable
         self._queue = SimulatedQueue()
         self._equal: EqualPods | None = None
+        self._batch = OpportunisticBatch()
         self._unplaced: tuple[Pod, Snapshot, Placement] | None = None
         self._without_node: set[str] = set()
 
@@ -136,6 +138,7 @@ class Simulation:
             self._requeue(done.result.victims)
             done = run_group_cycle(group, queued, self.nodes, self._scheduler, self._choices.profile)
         self.nodes, self._unplaced = done.nodes, None
+        self._batch.forget()
         self.first_unplaced = self.first_unplaced or done.first_unplaced
         for each in done.placements:
             if each.nominated_node is not None:
@@ -191,12 +194,33 @@ class Simulation:
             if nodes is self.nodes and are_equal(other, pod):
                 return replace(placement, pod=pod, owner=queued.owner)
         result = self._scheduler.cycle(pod, self.nodes, self._choices.profile)
+        hint = self._batch.hint(result)
+        hinted = None if hint is None else HintedNode(hint, hint.names[self._chosen(Ties.of(hint.names))])
+        if hinted is not None and is_taken(hinted, result):
+            return self._placed_by_hint(queued, result, hinted)
         if result.fits:
-            return self._placed(queued, result)
+            return self._placed(queued, result, hinted)
         return self._not_placed(queued, result)
+
+    def _placed_by_hint(self, queued: QueuedPod, result: ScheduleResult, hinted: HintedNode) -> Placement:
+        """Put the pod on the next node of the order that was found for the equal pod before it."""
+        hint, name = hinted
+        self._batch.placed(result, name, hinted)
+        self._put_on(queued.pod, result, name)
+        return Placement(
+            pod=queued.pod,
+            owner=queued.owner,
+            outcome=Outcome.SCHEDULABLE,
+            node=name,
+            ties=Ties.of(hint.names),
+            total=hint.total,
+            beyond_sampling=result.is_sampled,
+            instead_of=result.best[0] if result.best and name not in result.best else None,
+        )
 
     def _placed_equally(self, queued: QueuedPod, equal: EqualPods) -> Placement:
         row, ties, total, is_sampled = equal.place(queued.pod, self._chosen)
+        self._batch.placed_equally(queued.pod, self._without(queued.pod), equal.framework, equal.names[row])
         return Placement(
             pod=queued.pod,
             owner=queued.owner,
@@ -207,20 +231,19 @@ class Simulation:
             beyond_sampling=is_sampled,
         )
 
-    def _placed(self, queued: QueuedPod, result: ScheduleResult) -> Placement:
+    def _placed(self, queued: QueuedPod, result: ScheduleResult, hinted: HintedNode | None) -> Placement:
         tied = (result.nominated_first,) if result.nominated_first is not None else result.best
-        name = tied[self._chosen(len(tied))]
+        name = tied[self._chosen(Ties.of(tied))]
         row = self.nodes.row_of[name]
         judged_anew = self._scheduler.configuration.extenders or result.unknown or not self._may_be_followed(queued)
         following = self._queue.first
         equal = None if judged_anew else EqualPods.after(result, following.pod if following is not None else None)
-        if equal is not None:
+        self._batch.placed(result, name, hinted)
+        if equal is not None and (equal.is_settled or not self._batch.signs(result)):
             equal.assume(result.pod, row)
             self._equal = equal
         else:
-            taken = reserved(result, name)
-            nodes = after(without_nomination(self.nodes, queued.pod), taken)
-            self.nodes = nodes.assume(reserved_pod(queued.pod, taken), row)
+            self._put_on(queued.pod, result, name)
         return Placement(
             pod=queued.pod,
             owner=queued.owner,
@@ -232,6 +255,16 @@ class Simulation:
             unknown=result.unknown,
         )
 
+    def _put_on(self, pod: Pod, result: ScheduleResult, name: str) -> None:
+        """Let the pod run on the node, with what the end of its cycle reserves."""
+        taken = reserved(result, name)
+        nodes = after(without_nomination(self.nodes, pod), taken)
+        self.nodes = nodes.assume(reserved_pod(pod, taken), nodes.row_of[name])
+
+    def _without(self, pod: Pod) -> Callable[[], Snapshot]:
+        """Return a function that gives the present cluster without the pod."""
+        return lambda: self.nodes.remove_pod(pod.metadata.namespace, pod.metadata.name)
+
     def _may_be_followed(self, queued: QueuedPod) -> bool:
         """Report whether the next pod may be equal: the next one in the queue, or any if that is empty."""
         following = self._queue.first
@@ -239,9 +272,9 @@ class Simulation:
             following.owner == queued.owner and following.pod.spec.containers == queued.pod.spec.containers
         )
 
-    def _chosen(self, tied_count: int) -> int:
+    def _chosen(self, ties: Ties) -> int:
         """Return the index of the chosen node among the tied ones in name order."""
-        return 0 if self._random is None else self._random.randrange(tied_count)
+        return 0 if self._random is None else self._random.randrange(ties.number)
 
     def _not_placed(self, queued: QueuedPod, result: ScheduleResult) -> Placement:
         preemption = result.post_filter

@@ -31,6 +31,18 @@ def about_order(placements: Sequence[Placement], turns: Mapping[str, Pod]) -> It
         yield f"{owner} makes its pods one after the other: {names} {are} not made before {first} runs"
 
 
+def about_batching(placements: Sequence[Placement]) -> Iterator[str]:
+    """Pods that go elsewhere than scores alone would have them (opportunistic batching)."""
+    batched = [each for each in placements if each.instead_of is not None]
+    if batched:
+        first = batched[0]
+        yield (
+            f"{few([each.pod.name for each in batched])}: placed by the node order that kube-scheduler keeps for equal "
+            "pods for half a second (OpportunisticBatching); scored anew, "
+            f"{first.pod.name} would go to {first.instead_of}"
+        )
+
+
 def about_pending(pods: Sequence[Pod]) -> Iterator[str]:
     """Pods of the cluster that wait for a node and are left aside."""
     if pods:

@@ -112,7 +112,7 @@ class Oracle:
         assert process.stdin is not None
         assert process.stdout is not None
         expected = sum(len(request.get(asked) or []) for asked in ("pods", "sequence", "groups"))
-        expected += bool(request.get("queue") or request.get("hints"))
+        expected += bool(request.get("queue") or request.get("hints") or request.get("loop"))
         try:
             process.stdin.write(msgspec.json.encode(request) + b"\n")
             process.stdin.flush()

@@ -13,17 +13,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kubectl_sched.api.pod import Pod
 from kubectl_sched.api.resource import ResourceClaim
 from kubectl_sched.api.storage import PersistentVolume, PersistentVolumeClaim
 from kubectl_sched.simulation.placements import Placement, QueuedPod
-from kubectl_sched.simulation.queue_simulation import Simulation
-from kubectl_sched.sources.discovery.replay_setup import Replay, configuration_for, scheduler_for
-from kubectl_sched.sources.dump.reader import read
 from tests.decisions import is_refused
 from tests.oracle.generate.clusters import requests
+from tests.oracle.simulated import simulated
 
 if TYPE_CHECKING:
+    from kubectl_sched.simulation.queue_simulation import Simulation
     from tests.oracle.build import Oracle
 
 pytestmark = pytest.mark.oracle
@@ -119,20 +117,6 @@ def on_node(pod: Json, node: str | None, nominated: str | None) -> Json:
         return {**pod, "status": {**pod.get("status", {}), "nominatedNodeName": nominated or ""}}
     status = {**pod.get("status", {}), "phase": "Running", "startTime": "2026-01-01T00:00:00Z"}
     return {**pod, "spec": {**pod["spec"], "nodeName": node}, "status": status}
-
-
-def simulated(request: Json, folder: Path, minor: str) -> tuple[Simulation, dict[str, Pod]]:
-    """A simulation of the request's cluster, and the pods in it."""
-    dump_file, config = folder / "dump.json", folder / "config.yaml"
-    dump_file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": request["objects"]}))
-    config.write_text(request.get("config") or "")
-    gates = ",".join(f"{name}={str(value).lower()}" for name, value in (request.get("featureGates") or {}).items())
-    dump = read([str(dump_file)])
-    replay = Replay(
-        config=str(config) if request.get("config") else None, kube_version=minor, feature_gates=gates or None
-    )
-    scheduler, _ = scheduler_for(dump, configuration_for(dump, replay))
-    return Simulation(scheduler), {item.key: item for item in dump.objects if isinstance(item, Pod)}
 
 
 def placed(request: Json, folder: Path, minor: str) -> list[Placement]:

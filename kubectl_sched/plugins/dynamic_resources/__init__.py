@@ -25,6 +25,7 @@ from kubectl_sched.framework.interface import (
     ScorePlugin,
 )
 from kubectl_sched.framework.plugin_error_boundary import unknown
+from kubectl_sched.framework.pod_signature import SignPlugin
 from kubectl_sched.framework.score_helpers import default_normalize_score
 from kubectl_sched.framework.status import SKIP, SUCCESS, Code, NodeToStatus, Status, error, unresolvable, unschedulable
 from kubectl_sched.plugins.dynamic_resources.claims import SPECIAL_NAME, ClaimProblem, pod_claims, unreserved_for_group
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.evidence import Evidence
     from kubectl_sched.framework.handle import Handle
     from kubectl_sched.framework.interface import PluginsRunner
+    from kubectl_sched.framework.pod_signature import Fragments
     from kubectl_sched.framework.podgroup_info import GroupCycle, PodGroupInfo, PodGroupPostFilterResult, TriedMember
     from kubectl_sched.framework.reservation import Reservation
     from kubectl_sched.plugins.dynamic_resources.filtering import Filtering
@@ -59,6 +61,7 @@ class DynamicResources(
     PodGroupPostFilterPlugin,
     ScorePlugin,
     BindingCyclePlugin,
+    SignPlugin,
 ):
     """Allocates devices to the pod's claims. The filter timeout is kept by a scheduler alone."""
 
@@ -97,6 +100,10 @@ class DynamicResources(
         except ClaimProblem as problem:
             return unresolvable(str(problem))
         return SUCCESS
+
+    def sign_pod(self, pod: Pod, nodes: Snapshot) -> Fragments | None:
+        """Return None for a pod with claims."""
+        return None if pod.spec.resource_claims else {}
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
         """Skips pods that claim nothing; rejects those whose claims cannot be used anywhere."""

@@ -23,6 +23,7 @@ from kubectl_sched.framework.interface import (
     PreScorePlugin,
     ScorePlugin,
 )
+from kubectl_sched.framework.pod_signature import SignPlugin
 from kubectl_sched.framework.status import SKIP, SUCCESS, NodeToStatus, Status, unresolvable
 from kubectl_sched.plugins.inter_pod_affinity import filtering, scoring, term_work
 from kubectl_sched.plugins.inter_pod_affinity.terms import listed_terms, namespace_labels, terms_of
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.cycle_budget import CycleBudget
     from kubectl_sched.framework.cycle_state import CycleState
     from kubectl_sched.framework.handle import Handle
+    from kubectl_sched.framework.pod_signature import Fragments
     from kubectl_sched.plugins.inter_pod_affinity.terms import AffinityTerm
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.array_types import Integers, Rows
@@ -43,7 +45,7 @@ if TYPE_CHECKING:
 
 
 class InterPodAffinity(
-    PreFilterPlugin, PreFilterExtensions, FilterPlugin, PreScorePlugin, PreScoreExtensions, ScorePlugin
+    PreFilterPlugin, PreFilterExtensions, FilterPlugin, PreScorePlugin, PreScoreExtensions, ScorePlugin, SignPlugin
 ):
     """Keeps pods near to other pods, or away from them."""
 
@@ -55,6 +57,13 @@ class InterPodAffinity(
         self._lists_lag = not handle.release.assumed_members_are_listed
         self._grows_in_place = grows_in_place(handle)
         self._fast_path = handle.features.enabled("InterPodAffinityHostnameFastPath")
+
+    def sign_pod(self, pod: Pod, nodes: Snapshot) -> Fragments | None:
+        """Return the labels, by which the terms of other pods mean it; None for a pod with terms of its own."""
+        affinity = pod.spec.affinity
+        if affinity is not None and (affinity.pod_affinity is not None or affinity.pod_anti_affinity is not None):
+            return None
+        return {} if self._args.ignore_preferred_terms_of_existing_pods else {"labels": pod.metadata.labels}
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
         """Count matching pods by domain; skip where neither the pod nor an existing one has anything against it."""

@@ -26,6 +26,7 @@ from kubectl_sched.framework.interface import (
     PreScorePlugin,
     ScorePlugin,
 )
+from kubectl_sched.framework.pod_signature import SignPlugin, node_affinity_signature
 from kubectl_sched.framework.score_helpers import default_normalize_score
 from kubectl_sched.framework.status import SKIP, SUCCESS, Status, unresolvable
 from kubectl_sched.snapshot import Column
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.cycle_state import CycleState
     from kubectl_sched.framework.evidence import Evidence
     from kubectl_sched.framework.handle import Handle
+    from kubectl_sched.framework.pod_signature import Fragments
     from kubectl_sched.framework.status import NodeToStatus
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.array_types import Integers, Rows
@@ -59,7 +61,7 @@ PRE_FILTER_STATE: StateKey[RequiredNodeAffinity] = StateKey(name="PreFilterNodeA
 PRE_SCORE_STATE: StateKey[PreferredSchedulingTerms] = StateKey(name="PreScoreNodeAffinity")
 
 
-class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
+class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, SignPlugin):
     """A pod's nodeSelector and node affinity, and the affinity that the profile adds to every pod."""
 
     name: ClassVar[str] = "NodeAffinity"
@@ -72,6 +74,10 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
         self._added_preferred = parse_preferred_terms(added.preferred) if added and added.preferred else None
         self._added = added
         self._grows_in_place = grows_in_place(handle)
+
+    def sign_pod(self, pod: Pod, nodes: Snapshot) -> Fragments:
+        """Return the nodeSelector and the terms."""
+        return node_affinity_signature(pod)
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
         """Skip pods without requirements; narrow the search where every term names its nodes."""

@@ -11,9 +11,11 @@ from kubectl_sched.config.types import NodeResourcesBalancedAllocationArgs
 from kubectl_sched.framework.cycle_state import StateKey
 from kubectl_sched.framework.golang import truncated_divisions
 from kubectl_sched.framework.interface import DependsOn, PreScorePlugin, ScorePlugin
+from kubectl_sched.framework.pod_signature import SignPlugin
 from kubectl_sched.framework.status import SKIP, SUCCESS
 from kubectl_sched.plugins.node_resources.device_counts import device_counts
 from kubectl_sched.plugins.node_resources.insufficient import steps_to_sum
+from kubectl_sched.plugins.node_resources.requests_signature import requests_signature
 from kubectl_sched.plugins.node_resources.strategies import MAX_NODE_SCORE, PreScoreState, node_amounts
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.cycle_state import CycleState
     from kubectl_sched.framework.evidence import Evidence
     from kubectl_sched.framework.handle import Handle
+    from kubectl_sched.framework.pod_signature import Fragments
     from kubectl_sched.framework.status import Status
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.array_types import Integers, Rows
@@ -34,7 +37,7 @@ PRE_SCORE_STATE: StateKey[PreScoreState] = StateKey(name="PreScoreNodeResourcesB
 _HALF = MAX_NODE_SCORE // 2
 
 
-class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
+class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin, SignPlugin):
     """A node whose cpu is nearly gone while its memory is free is of little use to later pods."""
 
     name: ClassVar[str] = "NodeResourcesBalancedAllocation"
@@ -57,6 +60,10 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
         return PreScoreState(
             requests=counted, devices=device_counts(self._resources, nodes, self._handle, selects=False)
         )
+
+    def sign_pod(self, pod: Pod, nodes: Snapshot) -> Fragments | None:
+        """Return the requests."""
+        return requests_signature(pod, nodes, self._handle)
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Status:
         """Skip best-effort pods, which would all go to the best balanced node."""

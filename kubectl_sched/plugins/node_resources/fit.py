@@ -20,6 +20,7 @@ from kubectl_sched.framework.interface import (
     PreScorePlugin,
     ScorePlugin,
 )
+from kubectl_sched.framework.pod_signature import SignPlugin
 from kubectl_sched.framework.status import SUCCESS, unresolvable
 from kubectl_sched.plugins.node_resources.device_counts import device_counts
 from kubectl_sched.plugins.node_resources.insufficient import (
@@ -31,6 +32,7 @@ from kubectl_sched.plugins.node_resources.insufficient import (
     statuses,
     steps_to_sum,
 )
+from kubectl_sched.plugins.node_resources.requests_signature import requests_signature
 from kubectl_sched.plugins.node_resources.strategies import PreScoreState, node_amounts, placement_score, strategy_of
 
 if TYPE_CHECKING:
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.cycle_state import CycleState
     from kubectl_sched.framework.evidence import Evidence
     from kubectl_sched.framework.handle import Handle
+    from kubectl_sched.framework.pod_signature import Fragments
     from kubectl_sched.framework.podgroup_info import Placement, PodGroupInfo, ProposedAssignment
     from kubectl_sched.framework.status import NodeToStatus, Status
     from kubectl_sched.plugins.node_resources.insufficient import Shortage
@@ -57,7 +60,7 @@ _SCORING = PodResourcesOptions(skip_pod_level_resources=True)
 """Upstream never hands the feature gates to the scorer, so it looks at the containers' specs alone."""
 
 
-class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, PlacementScorePlugin):
+class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, PlacementScorePlugin, SignPlugin):
     """Compares requests, never usage, with what is allocatable."""
 
     name: ClassVar[str] = "NodeResourcesFit"
@@ -76,6 +79,10 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         self._options = PodResourcesOptions(skip_pod_level_resources=not features.enabled("PodLevelResources"))
         self._absent_only = handle.release.device_class_hides_missing_resource
         self._tells_unresolvable = handle.release.fit_tells_unresolvable
+
+    def sign_pod(self, pod: Pod, nodes: Snapshot) -> Fragments | None:
+        """Return the requests."""
+        return requests_signature(pod, nodes, self._handle)
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
         """Sum up the requests once."""

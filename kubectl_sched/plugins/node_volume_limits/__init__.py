@@ -11,6 +11,7 @@ from kubectl_sched.api.storage import CSIDriver, CSINode
 from kubectl_sched.framework.cycle_state import PluginError
 from kubectl_sched.framework.deferred_resizes import grows_in_place
 from kubectl_sched.framework.interface import DependsOn, FilterPlugin, PreFilterPlugin, PreFilterResult
+from kubectl_sched.framework.pod_signature import VolumesSigner
 from kubectl_sched.framework.status import SKIP, SUCCESS, Status, error, unresolvable, unschedulable
 from kubectl_sched.plugins.node_volume_limits.attachable_volumes import (
     NO_CSI_NODE,
@@ -40,7 +41,7 @@ _ANY_NUMBER = 1 << 40
 _LIMIT_EXCEEDED = unschedulable("node(s) exceed max volume count")
 
 
-class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
+class NodeVolumeLimits(PreFilterPlugin, FilterPlugin, VolumesSigner):
     """Compares the volumes of a node's pods, its attachments and the pod's own with the limits of its CSINode."""
 
     name: ClassVar[str] = "NodeVolumeLimits"

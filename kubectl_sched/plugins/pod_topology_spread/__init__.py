@@ -18,6 +18,7 @@ from kubectl_sched.framework.interface import (
     PreScorePlugin,
     ScorePlugin,
 )
+from kubectl_sched.framework.pod_signature import SignPlugin
 from kubectl_sched.framework.status import SKIP, SUCCESS, NodeToStatus, Status
 from kubectl_sched.plugins.pod_topology_spread import filtering, scoring
 from kubectl_sched.plugins.pod_topology_spread.constraints import Constraints
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.cycle_state import CycleState
     from kubectl_sched.framework.evidence import Evidence
     from kubectl_sched.framework.handle import Handle
+    from kubectl_sched.framework.pod_signature import Fragments
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.array_types import Integers, Rows
     from kubectl_sched.snapshot.column import NodeNumbers
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
 
 
 class PodTopologySpread(
-    PreFilterPlugin, PreFilterExtensions, FilterPlugin, PreScorePlugin, PreScoreExtensions, ScorePlugin
+    PreFilterPlugin, PreFilterExtensions, FilterPlugin, PreScorePlugin, PreScoreExtensions, ScorePlugin, SignPlugin
 ):
     """Keeps matching pods evenly spread."""
 
@@ -47,6 +49,10 @@ class PodTopologySpread(
     def __init__(self, args: PodTopologySpreadArgs | None, handle: Handle) -> None:
         self.constraints = Constraints(args, handle.features)
         self._grows_in_place = grows_in_place(handle)
+
+    def sign_pod(self, pod: Pod, nodes: Snapshot) -> Fragments | None:
+        """Return None for a pod with constraints, and for every pod where the plugin has default ones."""
+        return None if pod.spec.topology_spread_constraints or self.constraints.has_defaults else {}
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
         """Count matching pods by domain; skip pods without hard constraints."""

@@ -88,6 +88,11 @@ class Constraints:
         budget.spend_on_arrays(_OPERATIONS * len(own), len(nodes) + len(nodes.existing_pods))
         budget.hold(_BYTES_A_NODE * len(own) * len(nodes))
 
+    @property
+    def has_defaults(self) -> bool:
+        """Report whether pods without constraints may have default ones."""
+        return bool(self._defaults)
+
     def hard(self, pod: Pod, nodes: Snapshot) -> tuple[Constraint, ...]:
         """Those that keep nodes out."""
         return self._of(pod, nodes, DO_NOT_SCHEDULE, "hard")

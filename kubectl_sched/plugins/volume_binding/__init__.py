@@ -23,6 +23,7 @@ from kubectl_sched.framework.interface import (
     PreScorePlugin,
     ScorePlugin,
 )
+from kubectl_sched.framework.pod_signature import VolumesSigner
 from kubectl_sched.framework.status import SKIP, SUCCESS, Status, error, unresolvable
 from kubectl_sched.plugins.volume_binding.scoring import class_resources, points_of, score
 from kubectl_sched.plugins.volume_binding.volume_outcome import (
@@ -70,7 +71,7 @@ PRE_FILTER_STATE: StateKey[PreFilterState] = StateKey(name="VolumeBinding", abse
 FILTER_STATE: StateKey[FilterState] = StateKey(name="VolumeBinding/Filter")
 
 
-class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, BindingCyclePlugin):
+class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, BindingCyclePlugin, VolumesSigner):
     """It scores only with StorageCapacityScoring, or its predecessor VolumeCapacityPriority."""
 
     name: ClassVar[str] = "VolumeBinding"

@@ -113,6 +113,7 @@ class EqualPods:
         self._added: list[tuple[Pod, int]] = []
         self._nodes_after: Snapshot | None = None
         self._claims = claims
+        self.framework = framework
         self._looked_for = num_feasible_nodes_to_find(len(self.nodes), framework.profile.percentage_of_nodes_to_score)
         self._state = state.clone(CycleBudget(UNLIMITED))
         self._ordinals = ordinals
@@ -213,6 +214,11 @@ class EqualPods:
         return True
 
     @property
+    def is_settled(self) -> bool:
+        """Report whether no node's total depends on which others are feasible."""
+        return self._claims is None and self._scores.are_settled
+
+    @property
     def has_feasible(self) -> bool:
         """Report whether one more of the pods fits anywhere."""
         return self._feasible_count > 0
@@ -239,19 +245,21 @@ class EqualPods:
         tied = (totals == highest).nonzero()[0]
         return tied if is_as_listed else rows.take(tied), highest
 
-    def place(self, pod: Pod, choose: Callable[[int], int]) -> Choice:
-        """Let one of the pods run on one of the tied nodes: `choose` returns its index, given how many there are."""
+    def place(self, pod: Pod, choose: Callable[[Ties], int]) -> Choice:
+        """Let one of the pods run on one of the tied nodes, whose index `choose` returns."""
         ranking = self._ranking = self._ranked() if self._ranking is None else self._ranking
         if ranking is None:
             tied, total = self.best()
-            row = int(tied[choose(len(tied))])
-            choice = Choice(row, Ties(self.names, tied[:TIED_SHOWN].tolist(), len(tied)), total, self.is_sampled)
+            ties = Ties(self.names, tied[:TIED_SHOWN].tolist(), len(tied))
+            row = int(tied[choose(ties)])
+            choice = Choice(row, ties, total, self.is_sampled)
             self.assume(pod, row)
             return choice
         places, total = ranking.best()
         rankings = ranking.nodes
-        row = rankings.rows[places[choose(len(places))]]
-        choice = Choice(row, Ties(rankings.names, places[:TIED_SHOWN], len(places)), total, self.is_sampled)
+        ties = Ties(rankings.names, places[:TIED_SHOWN], len(places))
+        row = rankings.rows[places[choose(ties)]]
+        choice = Choice(row, ties, total, self.is_sampled)
         self._note(pod, row)
         self._added.append((pod, row))
         level = self._usage.one_more_on(row)

@@ -10,6 +10,6 @@ import (
 )
 
 // schedulePod calls the scheduler's SchedulePod, which takes the bare pod up to 1.35.
-func schedulePod(ctx context.Context, sched *scheduler.Scheduler, fw framework.Framework, state CycleState, pod *framework.PodInfo) (scheduler.ScheduleResult, error) {
+func schedulePod(ctx context.Context, sched *scheduler.Scheduler, fw framework.Framework, state CycleState, pod *framework.QueuedPodInfo) (scheduler.ScheduleResult, error) {
 	return sched.SchedulePod(ctx, fw, state, pod.Pod)
 }

@@ -11,6 +11,6 @@ import (
 
 // schedulePod calls the scheduler's SchedulePod, which takes the queued pod since 1.36. Without a signature the pod takes
 // no part in opportunistic batching.
-func schedulePod(ctx context.Context, sched *scheduler.Scheduler, fw framework.Framework, state CycleState, pod *framework.PodInfo) (scheduler.ScheduleResult, error) {
-	return sched.SchedulePod(ctx, fw, state, &framework.QueuedPodInfo{PodInfo: pod})
+func schedulePod(ctx context.Context, sched *scheduler.Scheduler, fw framework.Framework, state CycleState, pod *framework.QueuedPodInfo) (scheduler.ScheduleResult, error) {
+	return sched.SchedulePod(ctx, fw, state, pod)
 }

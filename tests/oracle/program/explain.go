@@ -230,7 +230,7 @@ func (c *cycle) filterAlone(nodes []NodeInfo) {
 // schedule runs SchedulePod and, where the pod fits nowhere, the PostFilter plugins.
 func (c *cycle) schedule() {
 	c.real = framework.NewCycleState()
-	result, err := schedulePod(c.ctx, c.sched, c.fw, c.real, c.info)
+	result, err := schedulePod(c.ctx, c.sched, c.fw, c.real, &framework.QueuedPodInfo{PodInfo: c.info})
 	if err == nil {
 		c.response.SuggestedHost = result.SuggestedHost
 		c.checkHost(result)

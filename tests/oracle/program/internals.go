@@ -9,9 +9,11 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 	"k8s.io/kubernetes/pkg/scheduler"
 	internalcache "k8s.io/kubernetes/pkg/scheduler/backend/cache"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework/preemption"
 
 	_ "unsafe" // for go:linkname
 )
@@ -26,6 +28,9 @@ func findNodesThatPassExtenders(context.Context, []Extender, *v1.Pod, []NodeInfo
 
 //go:linkname skipPodSchedule k8s.io/kubernetes/pkg/scheduler.(*Scheduler).skipPodSchedule
 func skipPodSchedule(*scheduler.Scheduler, context.Context, framework.Framework, *v1.Pod) bool
+
+//go:linkname callExtenders k8s.io/kubernetes/pkg/scheduler/framework/preemption.(*Evaluator).callExtenders
+func callExtenders(*preemption.Evaluator, klog.Logger, *v1.Pod, []preemption.Candidate) ([]preemption.Candidate, *Status)
 
 //go:linkname truncateMessage k8s.io/kubernetes/pkg/scheduler.truncateMessage
 func truncateMessage(string) string

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"errors"
 	"slices"
 	"sort"
+	"strings"
 
+	v1 "k8s.io/api/core/v1"
 	policy "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
@@ -14,8 +17,7 @@ import (
 // postFilter runs the PostFilter plugins over what SchedulePod found, as the scheduler's failure handling does.
 func (c *cycle) postFilter(fit *framework.FitError) {
 	statuses := fit.Diagnosis.NodeToStatus
-	// The dry run comes first: it leaves the state as it was, the plugins need not.
-	rehearsal := c.rehearse(statuses)
+	rehearsal := c.rehearse()
 	result, status := c.fw.RunPostFilterPlugins(c.ctx, c.real, c.pod, statuses)
 	fit.Diagnosis.PostFilterMsg = status.Message()
 	answer := &PostFilter{Code: status.Code().String(), Message: status.Message(), Victims: []string{}}
@@ -38,31 +40,42 @@ func (c *cycle) postFilter(fit *framework.FitError) {
 	}
 	answer.NominatedNodes = rehearsal.winners(c)
 	if !slices.Contains(answer.NominatedNodes, result.NominatedNodeName) {
-		if rehearsal.enough >= rehearsal.potential {
+		if rehearsal.enough >= rehearsal.potential || len(answer.NominatedNodes) == 0 {
 			c.mismatch("preemption nominates %s, the dry run %v", result.NominatedNodeName, answer.NominatedNodes)
+			return
 		}
 		// The plugin stopped looking before it came to the best candidate: which one it had seen is chance.
 		answer.NominatedNode = &answer.NominatedNodes[0]
 	}
-	answer.Victims = slices.Sorted(slices.Values(rehearsal.byNode[*answer.NominatedNode].Victims))
+	answer.Victims = rehearsal.victimsOn(*answer.NominatedNode)
 }
 
 // rehearsal is preemption on every candidate node.
 type rehearsal struct {
-	evaluator  *preemption.Evaluator
+	evaluator *preemption.Evaluator
+	// candidates are those that the extenders leave, with the victims that they leave.
 	candidates []preemption.Candidate
 	byNode     map[string]*DryRun
 	potential  int
 	enough     int
 }
 
-// rehearse dry-runs preemption on every candidate node; nil where the profile has no preemption.
-func (c *cycle) rehearse(statuses *framework.NodeToStatus) *rehearsal {
+// rehearse dry-runs preemption on every candidate node; nil where the profile has no preemption. It has a cycle of its own, as
+// plugins write to their state in a dry run, too: DynamicResources notes the claims that it would give up.
+func (c *cycle) rehearse() *rehearsal {
 	at := slices.IndexFunc(postFilterPluginsOf(c.fw), func(plugin PostFilterPlugin) bool { return plugin.Name() == defaultpreemption.Name })
 	if at < 0 {
 		return nil
 	}
 	plugin := postFilterPluginsOf(c.fw)[at].(*defaultpreemption.DefaultPreemption)
+	state := framework.NewCycleState()
+	var fit *framework.FitError
+	_, err := schedulePod(c.ctx, c.sched, c.fw, state, &framework.QueuedPodInfo{PodInfo: c.info})
+	if !errors.As(err, &fit) {
+		c.mismatch("SchedulePod answers %v when it is asked again", err)
+		return nil
+	}
+	statuses := fit.Diagnosis.NodeToStatus
 	nodes, err := statuses.NodesForStatusCode(c.fw.SnapshotSharedLister().NodeInfos(), codeUnschedulable)
 	if err != nil {
 		c.mismatch("candidates for preemption: %v", err)
@@ -75,32 +88,54 @@ func (c *cycle) rehearse(statuses *framework.NodeToStatus) *rehearsal {
 	}
 	_, enough := plugin.GetOffsetAndNumCandidates(int32(len(nodes)))
 	answer.enough = int(enough)
-	if err := answer.run(c, nodes); err != nil {
+	if err := answer.run(c, state, nodes); err != nil {
 		return nil // the plugin fails likewise and says so
 	}
 	return answer
 }
 
-func (r *rehearsal) run(c *cycle, nodes []NodeInfo) error {
+func (r *rehearsal) run(c *cycle, state CycleState, nodes []NodeInfo) error {
 	budgets, err := c.informers.Policy().V1().PodDisruptionBudgets().Lister().List(labels.Everything())
 	if err != nil {
 		return err
 	}
 	slices.SortFunc(budgets, func(a, b *policy.PodDisruptionBudget) int { return compareKeys(a, b) })
-	candidates, statuses, err := r.evaluator.DryRunPreemption(c.ctx, c.real, c.pod, nodes, budgets, 0, int32(len(nodes)))
+	candidates, statuses, err := r.evaluator.DryRunPreemption(c.ctx, state, c.pod, nodes, budgets, 0, int32(len(nodes)))
 	if err != nil && len(candidates) == 0 {
 		return err
 	}
-	r.candidates = candidates
 	statuses.ForEachExplicitNode(func(name string, status *Status) { r.byNode[name] = &DryRun{Status: verdict(status)} })
 	for _, candidate := range candidates {
-		victims := []string{}
-		for _, pod := range candidate.Victims().Pods {
-			victims = append(victims, keyOf(pod))
+		victims := candidate.Victims()
+		r.byNode[candidate.Name()] = &DryRun{Victims: keysOf(victims.Pods), PDBViolations: victims.NumPDBViolations}
+	}
+	if len(candidates) > 0 {
+		left, status := callExtenders(r.evaluator, logger, c.pod, candidates)
+		if !status.IsSuccess() {
+			return status.AsError()
 		}
-		r.byNode[candidate.Name()] = &DryRun{Victims: victims, PDBViolations: candidate.Victims().NumPDBViolations}
+		slices.SortFunc(left, func(a, b preemption.Candidate) int { return strings.Compare(a.Name(), b.Name()) })
+		r.candidates = left
 	}
 	return nil
+}
+
+// victimsOn are the pods that leave the node, as the extenders have it.
+func (r *rehearsal) victimsOn(node string) []string {
+	for _, candidate := range r.candidates {
+		if candidate.Name() == node {
+			return slices.Sorted(slices.Values(keysOf(candidate.Victims().Pods)))
+		}
+	}
+	return []string{}
+}
+
+func keysOf(pods []*v1.Pod) []string {
+	keys := []string{}
+	for _, pod := range pods {
+		keys = append(keys, keyOf(pod))
+	}
+	return keys
 }
 
 // duels is how often two candidates are compared until chance would have shown both as winner if they are tied: the

@@ -20,7 +20,7 @@ func (c *Cluster) search(request *Request, pod *v1.Pod) *Response {
 	}
 	for _, index := range request.StartIndexes {
 		unexported(c.sched, "nextStartNodeIndex").SetInt(int64(index))
-		result, err := schedulePod(c.ctx, c.sched, fw, framework.NewCycleState(), run.info)
+		result, err := schedulePod(c.ctx, c.sched, fw, framework.NewCycleState(), &framework.QueuedPodInfo{PodInfo: run.info})
 		search := Search{
 			StartIndex: index, Host: result.SuggestedHost,
 			EvaluatedNodes: result.EvaluatedNodes, FeasibleNodes: result.FeasibleNodes,

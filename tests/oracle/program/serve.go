@@ -56,6 +56,16 @@ func answer(line []byte, write func(any) error) error {
 		}
 		return write(response)
 	}
+	if request.Loop {
+		response := newResponse(request.ID, "")
+		if err == nil {
+			response.Loop, err = session.loop()
+		}
+		if err != nil {
+			response.Error = err.Error()
+		}
+		return write(response)
+	}
 	if len(request.Hints) > 0 {
 		response := newResponse(request.ID, "")
 		if err == nil {

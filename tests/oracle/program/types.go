@@ -19,6 +19,8 @@ type Request struct {
 	StartIndexes []int `json:"startIndexes"`
 	// Queue is answered instead of Pods where it is set: what the scheduling queue holds after each step.
 	Queue []QueueStep `json:"queue"`
+	// Loop is answered instead of Pods where it is set: where the scheduling loop puts all pods that wait, one after the other.
+	Loop bool `json:"loop"`
 	// Hints is answered instead of Pods where it is set: which plugins find a change worth another attempt.
 	Hints []HintQuestion `json:"hints"`
 	// Extenders lets the configuration have extenders, which are then asked.
@@ -41,6 +43,15 @@ type Step struct {
 	Node string `json:"node"`
 	// Forget asks for the answer alone: the pod is not kept and its nomination is not remembered.
 	Forget bool `json:"forget"`
+}
+
+// LoopStep is one cycle of the scheduling loop: the node, or the error of a pod that has none.
+type LoopStep struct {
+	Pod  string `json:"pod"`
+	Node string `json:"node,omitempty"`
+	// Single is true where SchedulePod saw one feasible node alone, as it does when it takes a hint.
+	Single bool   `json:"single,omitempty"`
+	Error  string `json:"error,omitempty"`
 }
 
 // Response says what kube-scheduler does with one pod: one JSON line of standard output.
@@ -74,6 +85,8 @@ type Response struct {
 	Searches []Search `json:"searches,omitempty"`
 	// Queue is the queue after each of the request's steps.
 	Queue []QueueState `json:"queue,omitempty"`
+	// Loop has a step for each pod that waited, in the order in which they were popped.
+	Loop []LoopStep `json:"loop,omitempty"`
 	// Hints names for each of the request's questions the plugins that would have the pod tried again.
 	Hints [][]string `json:"hints,omitempty"`
 	// Kept says where a sequence put the pod.

@@ -1,0 +1,230 @@
+"""Opportunistic batching: a pod equal to the one before it takes the next node of the order found for that one.
+
+Answers to pkg/scheduler/framework/runtime/batch.go. The node of the pod before must be full for the new pod, or,
+since 1.37, is scored again beside the others. An order is good for the very next pod, and for half a second.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from kubectl_sched.framework.cycle_state import PluginError
+from kubectl_sched.framework.pod_signature import PodSigner
+from kubectl_sched.framework.runtime import normalized_scores
+from kubectl_sched.framework.status import SUCCESS
+from kubectl_sched.record import CachingRecord
+from kubectl_sched.scheduler.schedule_one import cycle
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.framework.pod_signature import Fragments
+    from kubectl_sched.framework.runtime import Framework
+    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.snapshot import Snapshot
+    from kubectl_sched.snapshot.array_types import Integers
+
+_MAX_AGE_SECONDS: Final = 0.5
+
+
+class CachedOrder(CachingRecord, frozen=True, kw_only=True):
+    """The nodes that are left of a cycle's feasible ones, with their scores then; `last` is the node taken last."""
+
+    framework: Framework
+    signature: Fragments
+    names: tuple[str, ...]
+    totals: Integers
+    raw: Mapping[str, Integers]
+    """The raw scores by plugin, in the order of `names`."""
+
+    last: str
+    since: float
+
+    def without(self, name: str) -> CachedOrder:
+        """Return the order after this node is taken from it."""
+        place = self.names.index(name)
+        return CachedOrder(
+            framework=self.framework,
+            signature=self.signature,
+            names=self.names[:place] + self.names[place + 1 :],
+            totals=np.delete(self.totals, place),
+            raw={plugin: np.delete(scores, place) for plugin, scores in self.raw.items()},
+            last=name,
+            since=self.since,
+        )
+
+
+class Hint(NamedTuple):
+    """The nodes that come next in the cached order, tied at its highest total, in name order.
+
+    kube-scheduler takes one of them off the order by chance, and looks at it first unless the pod is nominated.
+    """
+
+    order: CachedOrder
+    names: tuple[str, ...]
+    total: int
+
+
+class HintedNode(NamedTuple):
+    """The node that was taken off the order."""
+
+    hint: Hint
+    name: str
+
+
+class _Equal(NamedTuple):
+    """A pod that was placed without a cycle of its own, as its predecessor's equal; `before` gives the cluster then."""
+
+    pod: Pod
+    before: Callable[[], Snapshot]
+    framework: Framework
+    node: str
+    since: float
+
+
+class OpportunisticBatch:
+    """What one scheduler remembers from each cycle for the next."""
+
+    def __init__(self, clock: Callable[[], float] = lambda: 0.0) -> None:
+        """The clock gives seconds; without one no time passes between cycles."""
+        self._clock = clock
+        self._order: CachedOrder | _Equal | None = None
+        self._signers: dict[Framework, PodSigner] = {}
+
+    def forget(self) -> None:
+        """Give up the order: the cycle between was of a pod that no node was found for, or of a group."""
+        self._order = None
+
+    def signature(self, pod: Pod, nodes: Snapshot, framework: Framework) -> Fragments | None:
+        """Return the pod's signature; None if it takes no part in batching."""
+        signer = self._signers.get(framework)
+        if signer is None:
+            signer = self._signers[framework] = PodSigner(framework)
+        return signer.sign(pod, nodes)
+
+    def signs(self, result: ScheduleResult) -> bool:
+        """Report whether the cycle's pod takes part in batching."""
+        framework = result.framework
+        return framework is not None and self.signature(result.pod, result.nodes, framework) is not None
+
+    def hint(self, result: ScheduleResult) -> Hint | None:
+        """Return what the order of the cycle before says for the pod of this one; the order is then used up."""
+        known, self._order = self._order, None
+        framework, state = result.framework, result.state
+        if known is None or framework is not known.framework or state is None or result.verdict is None:
+            return None
+        signature = self.signature(result.pod, result.nodes, framework)
+        if signature is None or not result.pre_filter.is_success:
+            return None
+        order = self._order_of(known, signature) if isinstance(known, _Equal) else known
+        if order is None or not order.names or signature != order.signature:
+            return None
+        if self._clock() > order.since + _MAX_AGE_SECONDS:
+            return None
+        return _hint(order, result)
+
+    def _order_of(self, equal: _Equal, signature: Fragments) -> CachedOrder | None:
+        """Return the order that the equal pod's own cycle leaves, if that matters."""
+        nodes = equal.before()
+        if self.signature(equal.pod, nodes, equal.framework) != signature:
+            return None
+        result = cycle(equal.pod, nodes, equal.framework)
+        return _order_after(result, signature, equal.node, equal.since)
+
+    def placed(self, result: ScheduleResult, node: str, hinted: HintedNode | None) -> None:
+        """Remember that the cycle's pod was given the node: the hinted one, or another."""
+        if hinted is not None and hinted.name == node:
+            self._order = hinted.hint.order.without(node)
+            return
+        framework = result.framework
+        signature = None if framework is None else self.signature(result.pod, result.nodes, framework)
+        alone = result.nominated_first is not None
+        self._order = None if signature is None or alone else _order_after(result, signature, node, self._clock())
+
+    def placed_equally(self, pod: Pod, before: Callable[[], Snapshot], framework: Framework, node: str) -> None:
+        """Remember that the pod was given the node without a cycle of its own; `before` gives the cluster then."""
+        self._order = _Equal(pod, before, framework, node, self._clock())
+
+
+def is_taken(hinted: HintedNode, result: ScheduleResult) -> bool:
+    """Report whether the cycle ends with the hinted node: it is still there and passes, and no node is nominated."""
+    row = result.nodes.row_of.get(hinted.name)
+    if row is None or result.verdict is None or result.pod.status.nominated_node_name:
+        return False
+    return result.verdict[row].is_success
+
+
+def _order_after(result: ScheduleResult, signature: Fragments, node: str, since: float) -> CachedOrder | None:
+    """Return the order of the nodes besides the one that was taken; None where scoring failed or nothing is left."""
+    framework, names = result.framework, result.nodes.names
+    if framework is None or result.score_error is not None or len(result.feasible) < 2:
+        return None
+    order = CachedOrder(
+        framework=framework,
+        signature=signature,
+        names=tuple([names[row] for row in result.feasible.tolist()]),
+        totals=result.totals,
+        raw={each.plugin: each.raw for each in result.scores},
+        last="",
+        since=since,
+    )
+    return order.without(node)
+
+
+def _hint(order: CachedOrder, result: ScheduleResult) -> Hint | None:
+    """Return the next nodes of the order, unless the node taken last still has to be compared with them."""
+    framework = order.framework
+    rescores = framework.handle.release.hints_rescore_last_node
+    if rescores and result.pod.status.nominated_node_name:
+        return None
+    row = result.nodes.row_of.get(order.last)
+    if row is None:
+        return None
+    verdicts = (column[row] for column in result.verdicts.values())
+    last = next((status for status in verdicts if not status.is_success), SUCCESS)
+    if last.is_success:
+        rescored = _rescored(order, row, result) if rescores else None
+        if rescored is None:
+            return None
+        order = rescored
+    elif not last.is_rejected:
+        return None
+    highest = int(order.totals.max())
+    tied = (order.names[place] for place in np.flatnonzero(order.totals == highest).tolist())
+    return Hint(order, tuple(sorted(tied)), highest)
+
+
+def _rescored(order: CachedOrder, row: int, result: ScheduleResult) -> CachedOrder | None:
+    """Return the order with the node taken last among the others again; None where a node is gone or scoring fails."""
+    framework, pod, nodes = order.framework, result.pod, result.nodes
+    assert result.state is not None  # noqa: S101 - the caller has seen it
+    names = (*order.names, order.last)
+    places = [nodes.row_of.get(name, -1) for name in names]
+    if -1 in places:
+        return None
+    rows, state = np.array(places, dtype=np.intp), result.state.clone()
+    raw: dict[str, Integers] = {}
+    totals = np.zeros(len(rows), dtype=np.int64)
+    try:
+        framework.run_pre_score(state, pod, nodes, rows)
+        for fresh in framework.run_scores(state, pod, nodes, np.array([row], dtype=np.intp)):
+            before = order.raw.get(fresh.plugin, np.zeros(len(order.names), dtype=np.int64))
+            raw[fresh.plugin] = np.append(before, fresh.raw)
+        for plugin in framework.score_plugins:
+            if plugin.name in raw:
+                points = normalized_scores(plugin, state, pod, nodes, rows, raw[plugin.name])
+                totals += points * framework.weights[plugin.name]
+    except PluginError:
+        return None
+    return CachedOrder(
+        framework=framework,
+        signature=order.signature,
+        names=names,
+        totals=totals,
+        raw=raw,
+        last=order.last,
+        since=order.since,
+    )

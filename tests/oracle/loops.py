@@ -1,0 +1,51 @@
+"""Follows the real scheduling loop: our nodes for the pods of a queue, chance falling as it did there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from kubectl_sched.simulation.placements import Placement, QueuedPod, Ties
+from kubectl_sched.simulation.queue_simulation import Simulation
+from tests.oracle.simulated import simulated
+
+if TYPE_CHECKING:
+    from tests.oracle.build import Answer, Request
+
+
+class Following(Simulation):
+    """A simulation that takes the real scheduler's node wherever it is among the tied ones."""
+
+    wanted: dict[str, str]
+    _now = ""
+
+    def _schedule(self, queued: QueuedPod) -> Placement:
+        self._now = queued.pod.key
+        return super()._schedule(queued)
+
+    def _chosen(self, ties: Ties) -> int:
+        names = [ties.names[place] for place in ties.shown]
+        wanted = self.wanted.get(self._now, "")
+        return names.index(wanted) if wanted in names else 0
+
+
+def followed(request: Request, steps: list[Any], minor: str) -> tuple[Placement, ...]:
+    """Our placements of the pods, in the order of our queue."""
+    with TemporaryDirectory() as folder:
+        simulation, pods = simulated(request, Path(folder), minor, Following)
+    assert isinstance(simulation, Following)
+    simulation.wanted = {step["pod"]: step.get("node", "") for step in steps}
+    simulation.enqueue(QueuedPod(pod=pod) for key, pod in pods.items() if key in simulation.wanted)
+    simulation.run()
+    return simulation.result.placements
+
+
+def differs(request: Request, answer: Answer, minor: str) -> object:
+    """None where each pod goes where the real loop puts it."""
+    if answer.get("error"):
+        return answer["error"] if answer["error"].startswith("oracle:") else None
+    steps = answer.get("loop") or []
+    real = [(step["pod"], step.get("node")) for step in steps]
+    ours = [(each.pod.key, each.node) for each in followed(request, steps, minor)]
+    return None if real == ours else {"real": steps, "ours": ours}
