@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from kubectl_sched.framework.cycle_budget import BudgetEnded
 from kubectl_sched.framework.cycle_state import PluginError
+from kubectl_sched.framework.plugin_error_boundary import Unjudged
 from kubectl_sched.framework.pod_signature import PodSigner
 from kubectl_sched.framework.runtime import normalized_scores
 from kubectl_sched.framework.status import SUCCESS
@@ -111,25 +113,26 @@ class OpportunisticBatch:
         return framework is not None and self.signature(result.pod, result.nodes, framework) is not None
 
     def hint(self, result: ScheduleResult) -> Hint | None:
-        """Return what the order of the cycle before says for the pod of this one; the order is then used up."""
+        """Return what the order of the cycle before says for the pod of this one; the order is then used up.
+
+        A pod that no profile serves, or that a PreEnqueue plugin holds back, never comes to a cycle.
+        """
+        framework = result.framework
+        if framework is None or not result.pre_enqueue.is_success:
+            return None
         known, self._order = self._order, None
-        framework, state = result.framework, result.state
-        if known is None or framework is not known.framework or state is None or result.verdict is None:
+        if known is None or framework is not known.framework or not _is_filtered(result):
             return None
         signature = self.signature(result.pod, result.nodes, framework)
-        if signature is None or not result.pre_filter.is_success:
-            return None
         order = self._order_of(known, signature) if isinstance(known, _Equal) else known
         if order is None or not order.names or signature != order.signature:
             return None
-        if self._clock() > order.since + _MAX_AGE_SECONDS:
-            return None
-        return _hint(order, result)
+        return _hint(order, result) if self._clock() <= order.since + _MAX_AGE_SECONDS else None
 
-    def _order_of(self, equal: _Equal, signature: Fragments) -> CachedOrder | None:
+    def _order_of(self, equal: _Equal, signature: Fragments | None) -> CachedOrder | None:
         """Return the order that the equal pod's own cycle leaves, if that matters."""
         nodes = equal.before()
-        if self.signature(equal.pod, nodes, equal.framework) != signature:
+        if signature is None or self.signature(equal.pod, nodes, equal.framework) != signature:
             return None
         result = cycle(equal.pod, nodes, equal.framework)
         return _order_after(result, signature, equal.node, equal.since)
@@ -147,6 +150,12 @@ class OpportunisticBatch:
     def placed_equally(self, pod: Pod, before: Callable[[], Snapshot], framework: Framework, node: str) -> None:
         """Remember that the pod was given the node without a cycle of its own; `before` gives the cluster then."""
         self._order = _Equal(pod, before, framework, node, self._clock())
+
+
+def _is_filtered(result: ScheduleResult) -> bool:
+    """Report whether the cycle came to Filter."""
+    is_gone = result.pod.metadata.deletion_timestamp is not None
+    return not is_gone and result.verdict is not None and result.pre_filter.is_success
 
 
 def is_taken(hinted: HintedNode, result: ScheduleResult) -> bool:
@@ -217,7 +226,7 @@ def _rescored(order: CachedOrder, row: int, result: ScheduleResult) -> CachedOrd
             if plugin.name in raw:
                 points = normalized_scores(plugin, state, pod, nodes, rows, raw[plugin.name])
                 totals += points * framework.weights[plugin.name]
-    except PluginError:
+    except (PluginError, Unjudged, BudgetEnded):
         return None
     return CachedOrder(
         framework=framework,
