@@ -9,7 +9,7 @@ import numpy as np
 from kubectl_sched.framework.evidence import Evidence
 from kubectl_sched.framework.golang import as_int64, truncated_divisions
 from kubectl_sched.framework.interface import DependsOn, ScorePlugin
-from kubectl_sched.framework.pod_signature import SignPlugin
+from kubectl_sched.framework.signing.pod_signature import SignPlugin
 
 if TYPE_CHECKING:
     from kubectl_sched.api.core import ContainerImage
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.cycle_state import CycleState
     from kubectl_sched.framework.evidence import JSON
     from kubectl_sched.framework.handle import Handle
-    from kubectl_sched.framework.pod_signature import Fragments
+    from kubectl_sched.framework.signing.pod_signature import Fragments
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.array_types import Integers, Rows
 

@@ -11,7 +11,7 @@ from kubectl_sched.framework.clauses import first_few
 from kubectl_sched.framework.deferred_resizes import grows_in_place
 from kubectl_sched.framework.evidence import Evidence
 from kubectl_sched.framework.interface import DependsOn, FilterPlugin, PreFilterPlugin, PreFilterResult
-from kubectl_sched.framework.pod_signature import TolerationsSigner
+from kubectl_sched.framework.signing.pod_signature import TolerationsSigner
 from kubectl_sched.framework.status import SKIP, SUCCESS, unresolvable
 from kubectl_sched.snapshot import Column
 

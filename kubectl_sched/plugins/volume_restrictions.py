@@ -13,7 +13,7 @@ from kubectl_sched.framework.cycle_state import PluginError, StateKey
 from kubectl_sched.framework.deferred_resizes import grows_in_place
 from kubectl_sched.framework.evidence import Evidence
 from kubectl_sched.framework.interface import FilterPlugin, PreFilterExtensions, PreFilterPlugin, PreFilterResult
-from kubectl_sched.framework.pod_signature import VolumesSigner
+from kubectl_sched.framework.signing.pod_signature import VolumesSigner
 from kubectl_sched.framework.status import SKIP, SUCCESS, error, unresolvable, unschedulable
 from kubectl_sched.record import Record
 from kubectl_sched.snapshot import Column

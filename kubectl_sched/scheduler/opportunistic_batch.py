@@ -13,8 +13,8 @@ import numpy as np
 from kubectl_sched.framework.cycle_budget import BudgetEnded
 from kubectl_sched.framework.cycle_state import PluginError
 from kubectl_sched.framework.plugin_error_boundary import Unjudged
-from kubectl_sched.framework.pod_signature import PodSigner
 from kubectl_sched.framework.runtime import normalized_scores
+from kubectl_sched.framework.signing.pod_signature import PodSigner
 from kubectl_sched.framework.status import SUCCESS
 from kubectl_sched.record import CachingRecord
 from kubectl_sched.scheduler.schedule_one import cycle
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from kubectl_sched.api.pod import Pod
-    from kubectl_sched.framework.pod_signature import Fragments
     from kubectl_sched.framework.runtime import Framework
+    from kubectl_sched.framework.signing.pod_signature import Fragments
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.array_types import Integers
@@ -88,7 +88,7 @@ class _Equal(NamedTuple):
 
 
 class OpportunisticBatch:
-    """What one scheduler remembers from each cycle for the next."""
+    """The order of nodes that one scheduler keeps from each cycle for the next."""
 
     def __init__(self, clock: Callable[[], float] = lambda: 0.0) -> None:
         """The clock gives seconds; without one no time passes between cycles."""

@@ -18,7 +18,7 @@ from kubectl_sched.api.storage import PersistentVolume, PersistentVolumeClaim
 from kubectl_sched.simulation.placements import Placement, QueuedPod
 from tests.decisions import is_refused
 from tests.oracle.generate.clusters import requests
-from tests.oracle.simulated import simulated
+from tests.oracle.loops.simulated import simulated
 
 if TYPE_CHECKING:
     from kubectl_sched.simulation.queue_simulation import Simulation

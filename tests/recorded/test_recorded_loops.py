@@ -1,4 +1,4 @@
-"""Queues of pods go where the scheduling loop of each minor put them, recorded with `tests.oracle.record_loops`."""
+"""Queues of pods go where the scheduling loop of each minor put them, recorded with `tests.oracle.loops.record_loops`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.oracle.loops import differs, followed
+from tests.oracle.loops.following import differs, followed
 
 LOOPS = Path(__file__).parents[2] / "fixtures" / "loops"
 

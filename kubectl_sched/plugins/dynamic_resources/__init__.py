@@ -25,8 +25,8 @@ from kubectl_sched.framework.interface import (
     ScorePlugin,
 )
 from kubectl_sched.framework.plugin_error_boundary import unknown
-from kubectl_sched.framework.pod_signature import SignPlugin
 from kubectl_sched.framework.score_helpers import default_normalize_score
+from kubectl_sched.framework.signing.pod_signature import SignPlugin
 from kubectl_sched.framework.status import SKIP, SUCCESS, Code, NodeToStatus, Status, error, unresolvable, unschedulable
 from kubectl_sched.plugins.dynamic_resources.claims import SPECIAL_NAME, ClaimProblem, pod_claims, unreserved_for_group
 from kubectl_sched.plugins.dynamic_resources.state import FILTERED, STATE, PreFilterState
@@ -42,9 +42,9 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.evidence import Evidence
     from kubectl_sched.framework.handle import Handle
     from kubectl_sched.framework.interface import PluginsRunner
-    from kubectl_sched.framework.pod_signature import Fragments
     from kubectl_sched.framework.podgroup_info import GroupCycle, PodGroupInfo, PodGroupPostFilterResult, TriedMember
     from kubectl_sched.framework.reservation import Reservation
+    from kubectl_sched.framework.signing.pod_signature import Fragments
     from kubectl_sched.plugins.dynamic_resources.filtering import Filtering
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.array_types import Integers, Rows

@@ -23,7 +23,7 @@ from kubectl_sched.framework.interface import (
     PreScorePlugin,
     ScorePlugin,
 )
-from kubectl_sched.framework.pod_signature import SignPlugin
+from kubectl_sched.framework.signing.pod_signature import SignPlugin
 from kubectl_sched.framework.status import SKIP, SUCCESS, NodeToStatus, Status, unresolvable
 from kubectl_sched.plugins.inter_pod_affinity import filtering, scoring, term_work
 from kubectl_sched.plugins.inter_pod_affinity.terms import listed_terms, namespace_labels, terms_of
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.cycle_budget import CycleBudget
     from kubectl_sched.framework.cycle_state import CycleState
     from kubectl_sched.framework.handle import Handle
-    from kubectl_sched.framework.pod_signature import Fragments
+    from kubectl_sched.framework.signing.pod_signature import Fragments
     from kubectl_sched.plugins.inter_pod_affinity.terms import AffinityTerm
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.array_types import Integers, Rows

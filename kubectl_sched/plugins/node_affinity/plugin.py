@@ -26,8 +26,8 @@ from kubectl_sched.framework.interface import (
     PreScorePlugin,
     ScorePlugin,
 )
-from kubectl_sched.framework.pod_signature import SignPlugin, node_affinity_signature
 from kubectl_sched.framework.score_helpers import default_normalize_score
+from kubectl_sched.framework.signing.pod_signature import SignPlugin, node_affinity_signature
 from kubectl_sched.framework.status import SKIP, SUCCESS, Status, unresolvable
 from kubectl_sched.snapshot import Column
 from kubectl_sched.snapshot.node_selection import (
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.cycle_state import CycleState
     from kubectl_sched.framework.evidence import Evidence
     from kubectl_sched.framework.handle import Handle
-    from kubectl_sched.framework.pod_signature import Fragments
+    from kubectl_sched.framework.signing.pod_signature import Fragments
     from kubectl_sched.framework.status import NodeToStatus
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.array_types import Integers, Rows

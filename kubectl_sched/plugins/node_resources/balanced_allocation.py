@@ -11,7 +11,7 @@ from kubectl_sched.config.types import NodeResourcesBalancedAllocationArgs
 from kubectl_sched.framework.cycle_state import StateKey
 from kubectl_sched.framework.golang import truncated_divisions
 from kubectl_sched.framework.interface import DependsOn, PreScorePlugin, ScorePlugin
-from kubectl_sched.framework.pod_signature import SignPlugin
+from kubectl_sched.framework.signing.pod_signature import SignPlugin
 from kubectl_sched.framework.status import SKIP, SUCCESS
 from kubectl_sched.plugins.node_resources.device_counts import device_counts
 from kubectl_sched.plugins.node_resources.insufficient import steps_to_sum
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.cycle_state import CycleState
     from kubectl_sched.framework.evidence import Evidence
     from kubectl_sched.framework.handle import Handle
-    from kubectl_sched.framework.pod_signature import Fragments
+    from kubectl_sched.framework.signing.pod_signature import Fragments
     from kubectl_sched.framework.status import Status
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.array_types import Integers, Rows

@@ -20,7 +20,7 @@ from kubectl_sched.framework.interface import (
     PreScorePlugin,
     ScorePlugin,
 )
-from kubectl_sched.framework.pod_signature import SignPlugin
+from kubectl_sched.framework.signing.pod_signature import SignPlugin
 from kubectl_sched.framework.status import SUCCESS, unresolvable
 from kubectl_sched.plugins.node_resources.device_counts import device_counts
 from kubectl_sched.plugins.node_resources.insufficient import (
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.cycle_state import CycleState
     from kubectl_sched.framework.evidence import Evidence
     from kubectl_sched.framework.handle import Handle
-    from kubectl_sched.framework.pod_signature import Fragments
     from kubectl_sched.framework.podgroup_info import Placement, PodGroupInfo, ProposedAssignment
+    from kubectl_sched.framework.signing.pod_signature import Fragments
     from kubectl_sched.framework.status import NodeToStatus, Status
     from kubectl_sched.plugins.node_resources.insufficient import Shortage
     from kubectl_sched.snapshot import Snapshot

@@ -12,7 +12,7 @@ from kubectl_sched.api.resource import DeviceClass
 if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.framework.handle import Handle
-    from kubectl_sched.framework.pod_signature import Fragments
+    from kubectl_sched.framework.signing.pod_signature import Fragments
     from kubectl_sched.snapshot import Snapshot
 
 

@@ -11,7 +11,7 @@ from kubectl_sched.api.storage import CSIDriver, CSINode
 from kubectl_sched.framework.cycle_state import PluginError
 from kubectl_sched.framework.deferred_resizes import grows_in_place
 from kubectl_sched.framework.interface import DependsOn, FilterPlugin, PreFilterPlugin, PreFilterResult
-from kubectl_sched.framework.pod_signature import VolumesSigner
+from kubectl_sched.framework.signing.pod_signature import VolumesSigner
 from kubectl_sched.framework.status import SKIP, SUCCESS, Status, error, unresolvable, unschedulable
 from kubectl_sched.plugins.node_volume_limits.attachable_volumes import (
     NO_CSI_NODE,

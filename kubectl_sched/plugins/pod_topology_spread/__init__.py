@@ -18,7 +18,7 @@ from kubectl_sched.framework.interface import (
     PreScorePlugin,
     ScorePlugin,
 )
-from kubectl_sched.framework.pod_signature import SignPlugin
+from kubectl_sched.framework.signing.pod_signature import SignPlugin
 from kubectl_sched.framework.status import SKIP, SUCCESS, NodeToStatus, Status
 from kubectl_sched.plugins.pod_topology_spread import filtering, scoring
 from kubectl_sched.plugins.pod_topology_spread.constraints import Constraints
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.cycle_state import CycleState
     from kubectl_sched.framework.evidence import Evidence
     from kubectl_sched.framework.handle import Handle
-    from kubectl_sched.framework.pod_signature import Fragments
+    from kubectl_sched.framework.signing.pod_signature import Fragments
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.array_types import Integers, Rows
     from kubectl_sched.snapshot.column import NodeNumbers

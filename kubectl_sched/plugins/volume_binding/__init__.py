@@ -23,7 +23,7 @@ from kubectl_sched.framework.interface import (
     PreScorePlugin,
     ScorePlugin,
 )
-from kubectl_sched.framework.pod_signature import VolumesSigner
+from kubectl_sched.framework.signing.pod_signature import VolumesSigner
 from kubectl_sched.framework.status import SKIP, SUCCESS, Status, error, unresolvable
 from kubectl_sched.plugins.volume_binding.scoring import class_resources, points_of, score
 from kubectl_sched.plugins.volume_binding.volume_outcome import (

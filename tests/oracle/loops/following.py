@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.simulation.placements import Placement, QueuedPod, Ties
 from kubectl_sched.simulation.queue_simulation import Simulation
-from tests.oracle.simulated import simulated
+from tests.oracle.loops.simulated import simulated
 
 if TYPE_CHECKING:
     from tests.oracle.build import Answer, Request

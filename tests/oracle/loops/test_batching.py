@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 from tests.oracle.generate.loops import TOPICS, loops
-from tests.oracle.loops import differs
+from tests.oracle.loops.following import differs
 from tests.oracle.test_sequences import EXAMPLES, TOO_MUCH
 
 if TYPE_CHECKING:

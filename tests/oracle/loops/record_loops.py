@@ -1,6 +1,6 @@
 """Records where the real scheduling loop puts the pods of a queue, in fixtures/loops.
 
-python -m tests.oracle.record_loops --kube-version 1.36
+python -m tests.oracle.loops.record_loops --kube-version 1.36
 """
 
 import argparse
@@ -12,9 +12,9 @@ import msgspec
 
 from tests.oracle.build import VERSIONS, Answer, Oracle, Request
 from tests.oracle.generate.loops import preferring
-from tests.oracle.loops import followed
+from tests.oracle.loops.following import followed
 
-FOLDER = Path(__file__).parents[2] / "fixtures" / "loops"
+FOLDER = Path(__file__).parents[3] / "fixtures" / "loops"
 OTHERS = 30
 
 

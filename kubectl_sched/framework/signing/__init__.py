@@ -1,0 +1,1 @@
+"""Signatures of pods, by which equal ones are found."""
