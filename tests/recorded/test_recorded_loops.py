@@ -1,4 +1,4 @@
-"""Queues of pods go where the scheduling loop of each minor put them, recorded with `tests.oracle.loops.record_loops`."""
+"""Queues of pods go where each minor's scheduling loop put them, recorded with `tests.oracle.loops.record_loops`."""
 
 from __future__ import annotations
 
