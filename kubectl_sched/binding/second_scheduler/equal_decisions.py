@@ -28,6 +28,10 @@ class EqualDecisions:
 
     def __init__(self) -> None:
         self._first: ScheduleResult | None = None
+        self._is_batched = False
+        self.has_decided = False
+        """Report whether the latest pod was decided without a cycle of its own."""
+
         self._equal: EqualPods | None = None
         self._added: list[tuple[Pod, int]] = []
         self._uids: set[str] = set()
@@ -35,8 +39,9 @@ class EqualDecisions:
         self._asked: frozenset[str] | None = None
         """The labels that selectors ask for, once somebody wants to know."""
 
-    def begin(self, result: ScheduleResult) -> None:
-        """After a whole cycle."""
+    def begin(self, result: ScheduleResult, *, is_batched: bool) -> None:
+        """Begin anew after a whole cycle; `is_batched`: the next pods take nodes from its order of nodes."""
+        self._is_batched = is_batched
         self._first = result if is_plain(result.pod) and not result.unknown else None
         self._equal = None
         self._added = []
@@ -47,6 +52,7 @@ class EqualDecisions:
         self, pod: Pod, nodes: Snapshot, framework: Framework, drift: Drift
     ) -> tuple[ScheduleResult, Rows] | None:
         """The pod's result and the rows tied at the highest total, as a cycle has them; None if one has to be run."""
+        self.has_decided = False
         first = self._first
         self._added += drift.added
         if first is None or drift.is_more or any(each.metadata.uid not in self._uids for each, _ in drift.added):
@@ -58,11 +64,15 @@ class EqualDecisions:
         if equal is None or equal.pod is not first.pod or (equal.counts_pods and not self._is_counted(drift)):
             self._first = None
             return None
+        if self._is_batched and not equal.is_settled:
+            self._first = None
+            return None
         equal.follow(nodes, self._added)
         self._added = []
         if not equal.has_feasible:
             return None
         self._uids.add(pod.metadata.uid)
+        self.has_decided = True
         return replace(first, pod=pod, nodes=nodes), equal.best()[0]
 
     def _is_counted(self, drift: Drift) -> bool:

@@ -18,6 +18,7 @@ from kubectl_sched.binding.timestamps import time_now
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.framework.status import Code
 from kubectl_sched.render.sentences.headline import unjudged
+from kubectl_sched.scheduler.opportunistic_batch import HintedNode, OpportunisticBatch, is_taken
 from kubectl_sched.scheduler.reserve import reserved, reserved_pod
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.scheduler.schedule_one import cycle
@@ -64,6 +65,7 @@ class PodAttempts:
         """Set before the loop is made where the pods of a gang wait for one another in Permit."""
         self.in_flight = 0
         """The number of binding cycles under way."""
+        self.batch = OpportunisticBatch(clock)
         self._equal = EqualDecisions()
 
     def schedule(self, queued: QueuedPod) -> None:
@@ -78,12 +80,14 @@ class PodAttempts:
     def _fail(self, queued: QueuedPod, why: str, began: float) -> None:
         """Have the pod tried again, as after any error: there is no verdict on it."""
         now = self.clock()
+        self.batch.forget()
         self.log.problem(f"pod {queued.key} {why}")
         self.metrics.attempted(ERROR, scheduler_name_of(queued.pod), now - began)
         self.queue.failed(queued, now)
 
     def hold_back(self, queued: Queued, pods: Sequence[QueuedPod], why: str) -> None:
         """Have the pods wait in a back-off of their own because of what their cycle costs others, and say so."""
+        self.batch.forget()
         now, said = self.clock(), f"{why}; the pod is tried again after a back-off that doubles from 1 s to 5 min"
         for each in pods:
             each.overdrafts += 1
@@ -111,8 +115,7 @@ class PodAttempts:
         queued.overdrafts = 0
         if result.unknown:
             self._fail(queued, f"is not bound: {unjudged(result)}", began)
-        elif result.fits:
-            node = result.nominated_first or nodes.names[random.choice(tied)]  # noqa: S311 - no secret
+        elif (node := self._chosen(result, tied)) is not None:
             self._place(queued, result, node, began)
         elif result.outcome is Outcome.GATED:
             self.queue.again(queued)  # goes where gated pods are
@@ -120,13 +123,32 @@ class PodAttempts:
             self._reject(queued, result, began)
 
     def _judged(self, pod: Pod, nodes: Snapshot, framework: Framework) -> tuple[ScheduleResult, Rows]:
-        """Return the result, and the nodes among which one is chosen at random, as in kube-scheduler."""
+        """Return the result, and the nodes tied at the highest total."""
         known = self._equal.decide(pod, nodes, framework, self.cache.drift())
         if known is not None:
             return known
         result = cycle(pod, nodes, framework)
-        self._equal.begin(result)
+        self._equal.begin(result, is_batched=self.batch.signs(result))
         return result, result.tied
+
+    def _chosen(self, result: ScheduleResult, tied: Rows) -> str | None:
+        """Return the node for the pod, at random among tied ones as in kube-scheduler; None if it gets none."""
+        names = result.nodes.names
+        node: str
+        if self._equal.has_decided and result.framework is not None:
+            node = names[random.choice(tied)]  # noqa: S311 - no secret
+            self.batch.placed_equally(result.pod, lambda: result.nodes, result.framework, node)
+            return node
+        hint = self.batch.hint(result)
+        hinted = None if hint is None else HintedNode(hint, random.choice(hint.names))  # noqa: S311 - no secret
+        if hinted is not None and is_taken(hinted, result):
+            node = hinted.name
+        elif result.fits:
+            node = result.nominated_first or names[random.choice(tied)]  # noqa: S311 - no secret
+        else:
+            return None
+        self.batch.placed(result, node, hinted)
+        return node
 
     def _place(self, queued: QueuedPod, result: ScheduleResult, node: str, began: float) -> None:
         """Bind the pod, and those that waited in Permit for it; or let it wait there for the rest of its gang."""

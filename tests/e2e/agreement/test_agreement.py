@@ -58,13 +58,8 @@ def test_random_pods_land_where_we_say(control_plane: ControlPlane, api: Api, tm
 
 
 def start_scheduler(control_plane: ControlPlane) -> Path:
-    """A kube-scheduler that looks at all nodes; gives its log.
-
-    Opportunistic batching is off: with it, a pod that is like the one before is not scored.
-    """
-    return control_plane.start_scheduler(
-        "--feature-gates=OpportunisticBatching=false", config={"percentageOfNodesToScore": 100}
-    ).log
+    """A kube-scheduler that looks at all nodes; gives its log."""
+    return control_plane.start_scheduler(config={"percentageOfNodesToScore": 100}).log
 
 
 def sees_all(api: Api, folder: Path) -> bool:

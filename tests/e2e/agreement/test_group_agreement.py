@@ -30,9 +30,8 @@ PODS = "/api/v1/namespaces/default/pods"
 
 @pytest.fixture(scope="module", params=PLANES)
 def groups(request: pytest.FixtureRequest) -> GroupPlane:
-    """The gates and the API of a minor; pods are judged one by one, as we judge them."""
-    plane = PLANES[request.param]
-    return plane._replace(gates=f"{plane.gates},OpportunisticBatching=false")
+    """The gates and the API of a minor."""
+    return PLANES[request.param]
 
 
 @pytest.fixture(scope="module")
