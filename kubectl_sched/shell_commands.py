@@ -133,6 +133,18 @@ def describe_node(node: str) -> ShellCommand | None:
     return _of(["kubectl", "describe", "node", node]) if _are_names(node) else None
 
 
+def describe(resource: str, namespace: str, name: str) -> ShellCommand | None:
+    """Show an object of a namespace and its events; `resource` is a word of ours, as `daemonset`."""
+    return _of(["kubectl", "describe", resource, name, "-n", namespace]) if _are_names(namespace, name) else None
+
+
+def logs(namespace: str, pod: str, container: str = "") -> ShellCommand | None:
+    """Show the log of a pod, or of one of its containers."""
+    if not _are_names(namespace, pod, *filter(None, (container,))):
+        return None
+    return _of(["kubectl", "logs", pod, *(["-c", container] if container else []), "-n", namespace])
+
+
 def delete_pods(namespace: str, names: Sequence[str]) -> ShellCommand | None:
     """Delete the pods of one namespace."""
     if not _are_names(*names) or dns_label_errors(namespace):

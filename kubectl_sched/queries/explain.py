@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from kubectl_sched.api.apimachinery.quantity import InvalidQuantity
+from kubectl_sched.diagnostics.findings.all_findings import findings_of
 from kubectl_sched.diagnostics.kubelet_refusals import kubelet_refusals, refused_where_it_lands
 from kubectl_sched.diagnostics.last_message import said_of
 from kubectl_sched.diagnostics.pod_lifecycle import stage_of
@@ -225,6 +226,7 @@ class PodExplainer:
             observed=observed_of(result, self._around),
             said=said_of(result, self._around),
             sampling=sampling,
+            findings=findings_of(result, self._dump),
         )
         if found.is_held_elsewhere:
             found = self._held.with_gates(found, scheduler)

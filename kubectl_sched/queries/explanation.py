@@ -10,6 +10,7 @@ from kubectl_sched.record import CachingRecord
 
 if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
+    from kubectl_sched.diagnostics.findings.finding import Finding
     from kubectl_sched.diagnostics.gates.gate import Gate, Need
     from kubectl_sched.diagnostics.last_message import Said
     from kubectl_sched.diagnostics.pod_lifecycle import Stage
@@ -73,6 +74,9 @@ class Explanation(CachingRecord, frozen=True, kw_only=True):
 
     missing: tuple[UnreadableKind, ...] = ()
     """The kinds that the pod needs and of which no object was read."""
+
+    findings: tuple[Finding, ...] = ()
+    """Facts in the objects that no plugin reads, and that explain the verdict or spoil the start."""
 
     @property
     def unreadable(self) -> tuple[UnreadableKind, ...]:

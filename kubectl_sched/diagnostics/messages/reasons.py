@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from kubectl_sched.api.component_helpers.resource_names import is_extended_resource_name, is_huge_page_resource_name
 from kubectl_sched.api.decoders import decoder
 from kubectl_sched.diagnostics.taint_owners import is_for_the_system, taint_owner
 from kubectl_sched.errors import SchedError
@@ -19,7 +20,7 @@ from kubectl_sched.near_names import near_hint
 from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 PAGE: Final = "docs/reasons.md"
 """The page that has an entry for each reason, under its anchor."""
@@ -60,6 +61,29 @@ def _of_taint(key: str) -> tuple[str, str] | None:
     return None
 
 
+_OF_HUGE_PAGES: Final = (
+    "less {} is free than the pod requests; a node offers what was reserved before its kubelet started"
+)
+_HUGE_PAGES_HELP: Final = (
+    "if status.allocatable of the nodes says too little, reserve huge pages there and restart the kubelet; else lower "
+    "the request, or remove pods"
+)
+_OF_DEVICES: Final = "less {} is free than the pod requests, or the node has none: its device plugin reports how many"
+_DEVICES_HELP: Final = (
+    "if status.capacity of the nodes lacks it, no device plugin reports it; if less is allocatable, the plugin failed; "
+    "else lower the request, remove pods, or add such nodes"
+)
+
+
+def _of_resource(name: str) -> tuple[str, str] | None:
+    """Return what a shortage of the resource may mean, and what helps, where the node itself has to report it first."""
+    if is_huge_page_resource_name(name):
+        return _OF_HUGE_PAGES.format(name), _HUGE_PAGES_HELP
+    if is_extended_resource_name(name):
+        return _OF_DEVICES.format(name), _DEVICES_HELP
+    return None
+
+
 class Reason(Record, frozen=True, kw_only=True):
     """An entry of the table and of docs/reasons.md. The words are ours; the spellings are kube-scheduler's.
 
@@ -88,9 +112,10 @@ class Reason(Record, frozen=True, kw_only=True):
     def meaning(self, places: Mapping[str, str]) -> Meaning:
         """Explain a text with these places."""
         known = _Places(places)
-        of_taint = _of_taint(places.get("key", "")) if self.plugin == "TaintToleration" else None
-        if of_taint is not None:
-            says, helps = of_taint
+        narrower = _NARROWER.get(self.plugin)
+        particular = narrower(places) if narrower is not None else None
+        if particular is not None:
+            says, helps = particular
             return Meaning(
                 plugin=self.plugin, says=says, helps=helps, anchor=self.anchor, title=self.title, name=self.name
             )
@@ -103,6 +128,13 @@ class Reason(Record, frozen=True, kw_only=True):
             title=self.title,
             name=self.name,
         )
+
+
+_NARROWER: Final[Mapping[str, Callable[[Mapping[str, str]], tuple[str, str] | None]]] = {
+    "TaintToleration": lambda places: _of_taint(places.get("key", "")),
+    "NodeResourcesFit": lambda places: _of_resource(places.get("resource", "")),
+}
+"""By plugin: what a text with these places means in particular, and what helps; None if nothing in particular."""
 
 
 class _Places(dict[str, str]):

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from kubectl_sched.api.apimachinery.timestamps import to_the_second
 from kubectl_sched.diagnostics.warnings import without_topology_key
 from kubectl_sched.render.document import (
+    Commands,
     Document,
     Folding,
     Ladder,
@@ -42,11 +43,13 @@ from kubectl_sched.scheduler.result import Outcome
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from kubectl_sched.diagnostics.findings.finding import Finding
     from kubectl_sched.queries.explanation import Explanation
     from kubectl_sched.queries.provisioning.new_nodes import NewNodes
     from kubectl_sched.queries.verdict.rejected_groups import NodeGroup
     from kubectl_sched.render.display import Display
     from kubectl_sched.render.funnel import Step
+    from kubectl_sched.render.table import Tone
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.suggestions.change import Suggestion
 
@@ -58,6 +61,7 @@ _STEPS_SHOWN = 5
 _RUNGS_SHOWN = 5
 _BEST_EXAMINED = 2
 _HINTS_SHOWN = 2
+_FINDINGS_SHOWN = 3
 
 
 def pod_document(
@@ -100,6 +104,7 @@ def _lead(explanation: Explanation, display: Display) -> Iterator[Said]:
     result, in_full = explanation.shown, display.in_full
     if _has_more_to_say(explanation):
         yield Sentence(text=f"{headline(explanation)}.", rank=7, keep=2)
+    yield from _findings(explanation.findings, in_full=in_full)
     yield from status_sentences(explanation)
     if explanation.new_nodes is not None and explanation.new_nodes.in_full:
         yield from _new_nodes(explanation.new_nodes)
@@ -116,6 +121,15 @@ def _lead(explanation: Explanation, display: Display) -> Iterator[Said]:
         yield Sentence(text=would, rank=7, keep=2)
     if explanation.suggestions:
         yield ladder(explanation.suggestions, in_full=in_full)
+
+
+def _findings(findings: Sequence[Finding], *, in_full: bool) -> Iterator[Said]:
+    """Yield the facts that no plugin reads, each with the commands that show more; the first ones on a screen."""
+    for number, each in enumerate(findings if in_full else findings[:_FINDINGS_SHOWN]):
+        tone: Tone = "bad" if each.spoils_start else ""
+        yield Sentence(text=f"{each.sentence}.", tone=tone, rank=7, keep=2 if not number else 1)
+        if each.commands:
+            yield Commands(commands=tuple(map(str, each.commands)), rank=5)
 
 
 def _whole(explanation: Explanation, display: Display) -> Iterator[Said]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from kubectl_sched.api.core import Event
+    from kubectl_sched.diagnostics.findings.finding import Finding
     from kubectl_sched.diagnostics.last_message import Said
     from kubectl_sched.diagnostics.pod_lifecycle import Stage
     from kubectl_sched.diagnostics.replay_against_history import History, Observed
@@ -54,6 +55,7 @@ def explanation_data(
         "unreadable": [_unreadable(each) for each in explanation.unreadable],
         "groups": plain(explanation.groups),
         "said": _said(explanation.said),
+        "findings": [_finding(each) for each in explanation.findings],
         "preEnqueue": _status(result.pre_enqueue),
         "preFilter": _status(result.pre_filter),
         "preFilterNodes": None if result.pre_filter_nodes is None else sorted(result.pre_filter_nodes),
@@ -99,6 +101,15 @@ def _said(said: Said | None) -> dict[str, Any] | None:
         "source": said.source,
         "differs": said.differs,
         "because": said.because,
+    }
+
+
+def _finding(each: Finding) -> dict[str, Any]:
+    return {
+        "kind": each.kind,
+        "sentence": each.sentence,
+        "commands": [str(command) for command in each.commands],
+        "spoilsStart": each.spoils_start,
     }
 
 

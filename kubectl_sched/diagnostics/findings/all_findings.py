@@ -1,0 +1,28 @@
+"""All findings about one pod, those that spoil its start first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kubectl_sched.diagnostics.findings import device_plugins, huge_pages, reserved_resources
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from kubectl_sched.diagnostics.findings.finding import Finding
+    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.sources.dump.dump import Dump
+
+_RULES: Final[tuple[Callable[[ScheduleResult, Dump], Iterator[Finding]], ...]] = (
+    device_plugins.findings,
+    huge_pages.findings,
+    reserved_resources.findings,
+)
+
+
+def findings_of(result: ScheduleResult, dump: Dump) -> tuple[Finding, ...]:
+    """Return the facts that explain the cycle's verdict or spoil the start that it promises; often there are none."""
+    if result.framework is None or result.pod.has_ended or result.failure is not None:
+        return ()
+    found = [each for rule in _RULES for each in rule(result, dump)]
+    return tuple(sorted(dict.fromkeys(found), key=lambda each: not each.spoils_start))
