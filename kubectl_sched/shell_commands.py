@@ -109,6 +109,13 @@ def evict_pod(namespace: str, name: str) -> ShellCommand | None:
     )
 
 
+def container_logs(namespace: str, pod: str, container: str) -> ShellCommand | None:
+    """Show what the container wrote before its last restart."""
+    if not _are_names(pod) or dns_label_errors(namespace) or dns_label_errors(container):
+        return None
+    return _of(["kubectl", "logs", "-p", pod, "-c", container, "-n", namespace])
+
+
 def uncordon_node(node: str) -> ShellCommand | None:
     """Let pods on the node again."""
     return _of(["kubectl", "uncordon", node]) if _are_names(node) else None

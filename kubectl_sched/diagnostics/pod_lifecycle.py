@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from kubectl_sched.data_lines import data_lines
 from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.record import Record
+from kubectl_sched.shell_commands import container_logs
 from kubectl_sched.snapshot import NodeInfo
 from kubectl_sched.sources.pod_surroundings import bound_at
 
@@ -45,6 +46,7 @@ _WAITING_FOR = {
     "FailedMount": "it waits for a volume",
 }
 _VICTIMS_NAMED = 3
+_CRASHES = "CrashLoopBackOff"
 _UNHURRIED = frozenset({"", "ContainerCreating", "PodInitializing"})
 
 
@@ -199,7 +201,9 @@ def _waiting_containers(pod: Pod) -> Iterator[str]:
         waiting = status.state.waiting
         if waiting is not None and waiting.reason not in _UNHURRIED:
             told = f"container {status.name} waits: {waiting.reason}"
-            yield f"{told} ({waiting.message})" if waiting.message else told
+            told = f"{told} ({waiting.message})" if waiting.message else told
+            logs = container_logs(pod.namespace, pod.name, status.name) if waiting.reason == _CRASHES else None
+            yield f"{told}; `{logs}` shows why" if logs is not None else told
 
 
 def _resize(pod: Pod) -> Iterator[str]:

@@ -29,6 +29,12 @@ def feasible_first(result: ScheduleResult) -> list[int]:
     return sorted(result.feasible.tolist(), key=lambda row: (-result.total_of[row], names[row]))
 
 
+def own_first(result: ScheduleResult) -> list[int]:
+    """The feasible rows, those of most points first, behind the pod's own node, be that feasible or not."""
+    order, own = feasible_first(result), result.nodes.row_of.get(result.current_node or "")
+    return order if own is None else [own, *(row for row in order if row != own)]
+
+
 def rejected_rows(result: ScheduleResult) -> list[int]:
     """The rows that are not feasible, the closest first."""
     if result.verdict is None:

@@ -195,7 +195,7 @@ def best_tables(result: ScheduleResult, rows: Sequence[int]) -> Iterator[Table[i
 
     The numbers of a row add up to its points, however many columns there are.
     """
-    choice = chosen_scores(result, rows)
+    choice = chosen_scores(result, [row for row in rows if row in result.position_of])
     first = (name_column(result), points_column(result))
     below = same_for_all(choice) if len(rows) > 1 else ""
     if not choice.differing:

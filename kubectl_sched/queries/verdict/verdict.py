@@ -93,7 +93,7 @@ def _troubled(facts: PodFacts) -> Iterable[str]:
         if waiting is not None and waiting.reason not in _ORDINARY_WAITS:
             trouble = f"{waiting.reason} in container {each.name}"
             node = _named(result, result.current_node or "")
-            yield f"{trouble}; scheduling is fine: it {_is(result)} on {node}"
+            yield f"{trouble}; scheduling is fine: it {_is_on(result)} {node}"
             yield f"{trouble}; scheduling is fine"
             yield f"{waiting.reason}; scheduling is fine"
 
@@ -137,8 +137,8 @@ def _scheduler(result: ScheduleResult) -> str:
     return result.pod.spec.scheduler_name or "(empty)"
 
 
-def _is(result: ScheduleResult) -> str:
-    return "runs" if result.pod.status.phase == "Running" else "is bound"
+def _is_on(result: ScheduleResult) -> str:
+    return "runs on" if result.pod.status.phase == "Running" else "is bound to"
 
 
 def _named(result: ScheduleResult, name: str) -> str:
@@ -198,36 +198,42 @@ def _unknown(result: ScheduleResult) -> Iterable[str]:
 
 
 def _fits(result: ScheduleResult) -> Iterable[str]:
-    """Yield the clauses about where the pod lands, the fullest first."""
-    number, whole = len(result.feasible), len(result.nodes)
-    best = result.best
+    """Yield the clauses about where the pod lands, the fullest first; of a bound pod, first where it is."""
     if result.nominated_first is not None:
-        yield f"lands on {_named(result, result.nominated_first)}, to which it is nominated"
-        return
+        return (f"lands on {_named(result, result.nominated_first)}, to which it is nominated",)
+    if result.current_node:
+        return _bound(result, result.current_node)
+    number, whole, best = len(result.feasible), len(result.nodes), result.best
     of = f"the only one of {whole:,} nodes that it fits" if number == 1 else f"the best of {number:,} nodes"
     where = f"{_named(result, best[0])}, {'the only node' if whole == 1 else of}"
     if len(best) > 1:
         where = f"one of {len(best):,} nodes, tied at {int(result.totals.max()):,} points"
-    yield f"{_now(result)}{where}{_current(result)}"
-    yield f"lands on {where}"
-    yield f"lands on {of}"
+    return (f"{_now(result)}{where}", f"lands on {where}", f"lands on {of}")
+
+
+def _bound(result: ScheduleResult, own: str) -> Iterable[str]:
+    """Yield where a bound pod is, and where it would land now."""
+    is_there = f"{'was bound to' if result.pod.has_ended else _is_on(result)} {_named(result, own)}"
+    best, row = result.best, result.nodes.row_of.get(own)
+    if own in best:
+        again = f", one of {len(best):,} nodes that are tied now" if len(best) > 1 else " and would land there again"
+        return (f"{is_there}{again}", is_there)
+    now = _named(result, best[0]) if len(best) == 1 else f"one of {len(best):,} other nodes"
+    if row is None:
+        return (f"{is_there}, which is not there; it would land on {now}", f"{is_there}, which is not there")
+    if row not in result.total_of:
+        return (f"{is_there}, which would reject it now; it would land on {now}", f"{is_there}; now it would not fit")
+    lead = int(result.totals.max()) - result.total_of[row]
+    return (f"{is_there}; now it would land on {now}, {lead:,} points ahead", f"{is_there}; now elsewhere")
 
 
 def _now(result: ScheduleResult) -> str:
     """Say first that a pod which was refused fits now, and what it waits for."""
     condition = result.pod.condition("PodScheduled")
     was_refused = condition is not None and condition.status == "False" and condition.reason == "Unschedulable"
-    if was_refused and not result.current_node and not result.pod.has_ended:
+    if was_refused and not result.pod.has_ended:
         return "fits now and waits for the next attempt: "
     return "lands on "
-
-
-def _current(result: ScheduleResult) -> str:
-    node = result.current_node
-    if not node:
-        return ""
-    where = "there" if result.best == (node,) else f"on {_named(result, node)}"
-    return f"; it {'was bound' if result.pod.has_ended else _is(result)} {where}"
 
 
 def _fits_nowhere(result: ScheduleResult) -> Iterable[str]:
@@ -244,7 +250,7 @@ def _fits_nowhere(result: ScheduleResult) -> Iterable[str]:
         ahead = f"preemption makes room on {_named(result, preemption)}"
         return (*(f"{clause}; {ahead}" for clause in clauses), *clauses)
     if result.current_node and not result.pod.has_ended:
-        where = f"{_is(result)} on {_named(result, result.current_node)}; would fit nowhere now"
+        where = f"{_is_on(result)} {_named(result, result.current_node)}; would fit nowhere now"
         return (*(f"{where}: {clause}" for clause in clauses), where)
     return clauses
 

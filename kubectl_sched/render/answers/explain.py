@@ -26,7 +26,7 @@ from kubectl_sched.render.document import (
     notes_of,
 )
 from kubectl_sched.render.funnel import funnel
-from kubectl_sched.render.node_order import closest, feasible_first, rejected_rows
+from kubectl_sched.render.node_order import closest, own_first, rejected_rows
 from kubectl_sched.render.node_tables import best_tables, funnel_table, rejected_table, wide_scores
 from kubectl_sched.render.safe_text import count
 from kubectl_sched.render.sentences.headline import headline, no_scheduler_asked
@@ -255,16 +255,13 @@ def _in_one_line(total: int, steps: Sequence[Step]) -> str:
 
 def _best(result: ScheduleResult, *, in_full: bool) -> Iterator[Said]:
     """The best nodes by total, with the plugins whose points differ between them, and why others are not among them."""
-    order = feasible_first(result)
-    own = result.nodes.row_of.get(result.current_node or "")
-    if own is not None and own in result.total_of:
-        order = [own, *(row for row in order if row != own)]  # a bound pod's own node is asked about most
+    order = own_first(result)
     shown = order if in_full else order[:_BEST_SHOWN]
     hidden = len(order) - len(shown)
     more = f"and {count(hidden, 'more feasible node')} (-o wide)" if hidden else ""
     yield Listing(tables=tuple(best_tables(result, shown)), caption="The best nodes", more=more, rank=6, gap=True)
     if in_full and result.scores:
-        table = wide_scores(result, shown)
+        table = wide_scores(result, [row for row in shown if row in result.position_of])
         yield Listing(tables=(table,), caption="Every score", is_split=True, rank=6, gap=True)
     hints = _missed(result, shown[:_BEST_EXAMINED])
     for each in (*(hints if in_full else hints[:_HINTS_SHOWN]), *without_topology_key(result)):
@@ -276,7 +273,8 @@ def _best(result: ScheduleResult, *, in_full: bool) -> Iterator[Said]:
 def _missed(result: ScheduleResult, rows: Sequence[int]) -> list[str]:
     """Near misses behind the plugins that give none of these nodes a point."""
     without_points = [each.plugin for each in result.scores if not each.weighted.any()]
-    evidence = (each for name in without_points for row in rows for each in result.score_evidence(name, row))
+    scored = [row for row in rows if row in result.position_of]
+    evidence = (each for name in without_points for row in scored for each in result.score_evidence(name, row))
     return list(dict.fromkeys(hint for each in evidence for hint in each.hints))
 
 
