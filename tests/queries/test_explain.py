@@ -185,10 +185,8 @@ def test_a_pod_that_has_no_sandbox_is_told_why() -> None:
 
 def test_a_pod_that_runs_but_whose_container_fails_is_told_so() -> None:
     status = {**waiting("CrashLoopBackOff", "back-off 5m0s"), "phase": "Running"}
-    assert (
-        staged(pod(on="w1", status=status))[2]
-        == "container main waits: CrashLoopBackOff (back-off 5m0s); `kubectl logs -p web-0 -c main -n default` shows why"
-    )
+    logs = "`kubectl logs -p web-0 -c main -n default` shows why"
+    assert staged(pod(on="w1", status=status))[2] == f"container main waits: CrashLoopBackOff (back-off 5m0s); {logs}"
 
 
 @pytest.mark.parametrize(

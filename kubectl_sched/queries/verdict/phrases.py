@@ -179,7 +179,9 @@ def _selection(facts: Mapping[str, JSON]) -> Phrase:
 
 
 def _port(facts: Mapping[str, JSON]) -> Phrase:
-    return Phrase(several=f"have host port {facts['port']}/{facts['protocol']} taken", detail=f"by {facts['usedBy']}")
+    return Phrase(
+        several=f"have host port {facts['port']}/{facts['protocol']} taken", detail=f"{facts['usedBy']} has it"
+    )
 
 
 def _limit(facts: Mapping[str, JSON]) -> Phrase:
@@ -191,7 +193,7 @@ def _limit(facts: Mapping[str, JSON]) -> Phrase:
 
 def _restriction(facts: Mapping[str, JSON]) -> Phrase:
     if "disk" in facts:
-        return Phrase(several=f"have {facts['kind']} {facts['disk']} in use", detail=f"by {facts['usedBy']}")
+        return Phrase(several=f"have {facts['kind']} {facts['disk']} in use", detail=f"{facts['usedBy']} has it")
     by = f"{facts['usedBy']} on {facts['node']} uses it" if "node" in facts else ""
     return Phrase(several=f"are shut out by ReadWriteOncePod claim {facts.get('claim')}", detail=by)
 
