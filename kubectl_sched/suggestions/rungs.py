@@ -23,6 +23,7 @@ _RISKS: Final = (
         Kind.USE_SCHEDULER,
         Kind.MOVE,
         Kind.ADD_NODE,
+        Kind.CHANGE_POOL,
         Kind.REPAIR,
         Kind.PROVIDE,
         Kind.UNCORDON,
