@@ -132,6 +132,11 @@ def _status(status: Json | None) -> tuple[str | None, str, tuple[str, ...]] | No
     return status.get("plugin"), status["code"], tuple(sorted(status.get("reasons") or ()))
 
 
+def _gate(gate: Json, decided: Json) -> tuple[str, str | None]:
+    """The plugin that holds the pod back and its text, where the decision has one."""
+    return gate["plugin"], ", ".join(gate["reasons"]) if "message" in decided else None
+
+
 def _is_absent(verdict: Json) -> bool:
     return bool((verdict.get("filter") or {}).get("absent"))
 
@@ -156,7 +161,7 @@ def _decided(decision: Json) -> Json:
         return said
     nodes = decision.get("nodes") or {}
     gate = decision.get("preEnqueue")
-    said["preEnqueue"] = gate and gate["plugin"]
+    said["preEnqueue"] = gate and (gate["plugin"], gate.get("message"))
     said["preFilter"] = _status(decision.get("preFilter"))
     said["preFilterNodes"] = decision.get("preFilterNodes")
     said["filter"] = {name: _status(verdict.get("filter")) for name, verdict in nodes.items()}
@@ -218,7 +223,7 @@ def _explained(explained: Json, decision: Json) -> Json:
     post_filter = explained["postFilter"]
     return {
         "outcome": explained["outcome"],
-        "preEnqueue": explained["preEnqueue"] and explained["preEnqueue"]["plugin"],
+        "preEnqueue": explained["preEnqueue"] and _gate(explained["preEnqueue"], decision["preEnqueue"] or {}),
         "preFilter": _status(explained["preFilter"]),
         "preFilterNodes": explained["preFilterNodes"],
         "filter": {node["name"]: _status(node["filter"]) for node in nodes},
