@@ -153,11 +153,18 @@ def _outcome(decision: Json) -> str:
     return "Schedulable" if decision["feasible"] else "Unschedulable"
 
 
+_CYCLE = "SchedulePod: "
+"""The oracle's prefix of an error that fails a cycle. Where several nodes fail, whose error it is falls to chance."""
+
+
 def _decided(decision: Json) -> Json:
     """The decision in the words of the contract; aspects that it says nothing of are left out."""
     outcome = _outcome(decision)
     said: Json = {"outcome": outcome}
     if outcome in {"Deleting", "Error", "NoProfile"} or decision.get("error"):
+        error = decision.get("error") or ""
+        if outcome == "Error" and error.startswith(_CYCLE) and decision.get("errorNodes", 0) < 2:
+            said["error"] = error.removeprefix(_CYCLE)
         return said
     nodes = decision.get("nodes") or {}
     gate = decision.get("preEnqueue")
@@ -223,6 +230,7 @@ def _explained(explained: Json, decision: Json) -> Json:
     post_filter = explained["postFilter"]
     return {
         "outcome": explained["outcome"],
+        "error": explained["error"],
         "preEnqueue": explained["preEnqueue"] and _gate(explained["preEnqueue"], decision["preEnqueue"] or {}),
         "preFilter": _status(explained["preFilter"]),
         "preFilterNodes": explained["preFilterNodes"],
