@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from kubectl_sched.queries.explanation import Explanation
 from kubectl_sched.render.sentences.headline import headline
 from kubectl_sched.suggestions.advice import Advice, advice_of
-from kubectl_sched.suggestions.change import Promise, Rung, Scope, Suggestion
+from kubectl_sched.suggestions.change import Kind, Promise, Rung, Scope, Suggestion
+from kubectl_sched.suggestions.rungs import as_ladder
 from kubectl_sched.suggestions.search import suggest
 from tests.plugins.clusters import node, pod, requests
 from tests.scheduler.cycles import explain
@@ -169,3 +171,10 @@ def test_each_rung_has_its_row_in_the_documentation(rung: Rung) -> None:
     rows = re.findall(r"^\| `(\w+)` \| (.+) \|$", Path("docs/suggestions.md").read_text(), re.MULTILINE)
     order = [name for name, _ in rows if name in {each.value for each in Rung}]
     assert order.index(rung.value) == list(Rung).index(rung)
+
+
+@pytest.mark.parametrize("kind", Kind, ids=lambda kind: kind.name)
+def test_each_kind_of_change_has_its_place_among_the_risks(kind: Kind) -> None:
+    first = advised(node("w1", unschedulable=True))[0]
+    change = structs.replace(first.changes[0], kind=kind)
+    assert len(as_ladder([first, structs.replace(first, changes=(change,))])) == 2
