@@ -44,7 +44,7 @@ class Filling:
         return (f"what stops it is a ResourceQuota: {self._refused.event}",)
 
     def _in_turn(self) -> Iterator[QueuedPod]:
-        for index in range(min(MOST_PODS, max(len(workload.pods) for workload in self._workloads))):
+        for index in range(max(len(workload.pods) for workload in self._workloads)):
             for workload in self._workloads:
                 if index < len(workload.pods):
                     queued = QueuedPod(pod=workload.pods[index], owner=workload.replicas.owner)

@@ -10,7 +10,7 @@ from kubectl_sched.api.apimachinery.quantity import value
 from kubectl_sched.api.apps import DaemonSet, Deployment, Job, JobStatus, ReplicaSet, ReplicationController, StatefulSet
 from kubectl_sched.api.meta import ObjectMeta
 from kubectl_sched.api.pod import Pod
-from kubectl_sched.apiserver.what_if_size_limits import few, pods_counted
+from kubectl_sched.apiserver.what_if_size_limits import MOST_PODS, few, pods_counted
 from kubectl_sched.controllers.pod_creation import Workload
 from kubectl_sched.controllers.workload_pods import replicas_of
 from kubectl_sched.errors import SchedError
@@ -220,7 +220,7 @@ class PlacedWorkloads:
                 )
             return replicas.count
         if self._sizing.fill:
-            return 1 + sum(_pods_allowed(node) for node in self._cluster.nodes.values())
+            return min(MOST_PODS, 1 + sum(_pods_allowed(node) for node in self._cluster.nodes.values()))
         if self._sizing.replicas is not None:
             return self._sizing.replicas
         return pods_counted(replicas.count, f"{replicas.owner} wants {replicas.count:,}")
