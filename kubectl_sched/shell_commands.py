@@ -170,6 +170,13 @@ def patch(kind: str, namespace: str, name: str, change: Mapping[str, Any], delet
     return None if then is None else ShellCommand(steps=((first, Operator.AND), *then.steps))
 
 
+def resize_pod(namespace: str, name: str, change: Mapping[str, Any]) -> ShellCommand | None:
+    """Change the resources of a pod that runs by a strategic merge patch (kubectl 1.32 and later)."""
+    if not _are_names(namespace, name):
+        return None
+    return _of(["kubectl", "patch", f"pod/{name}", "-n", namespace, "--subresource=resize", "-p", plain_json(change)])
+
+
 def replace_pod(namespace: str, name: str, change: Mapping[str, Any]) -> ShellCommand | None:
     """Replace the pod by a copy with the strategic merge patch applied."""
     if not _are_names(name) or dns_label_errors(namespace):

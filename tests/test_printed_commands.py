@@ -70,6 +70,7 @@ def commands_about(name: str, other: str) -> list[ShellCommand]:
         shell_commands.delete_pods(other, (name, "web-0")),
         shell_commands.patch("Deployment", other, name, {"spec": {name: other}}, "web-0"),
         shell_commands.patch("StatefulSet", "shop", "web", {"spec": {name: other}}, name),
+        shell_commands.resize_pod(other, name, {"spec": {name: other}}),
         shell_commands.replace_pod("shop", "web-0", {"spec": {name: other}}),
         shell_commands.get_config_map(other, name),
         shell_commands.get_aks_configuration(),

@@ -37,6 +37,7 @@ _ADVICE: Final[Mapping[Kind, Advice]] = {
     Kind.UNTAINT: Advice.ADD_CAPACITY,
     Kind.MOVE: Advice.FREE_CAPACITY,
     Kind.EVICT: Advice.FREE_CAPACITY,
+    Kind.RESIZE_BACK: Advice.FREE_CAPACITY,
     Kind.FREE: Advice.FREE_CAPACITY,
     Kind.PRIORITIZE: Advice.FREE_CAPACITY,
     Kind.REQUEST_LESS: Advice.ASK_LESS,

@@ -43,6 +43,9 @@ class Kind(IntEnum):
 
     UNCORDON = auto()
     REQUEST_LESS = auto()
+    RESIZE_BACK = auto()
+    """A resize of a pod on the node taken back, which waits for room there."""
+
     PREFER_NODE = auto()
     """A preference of the pod for one node, or more weight for one that it has."""
 
@@ -124,6 +127,7 @@ _RUNGS: Mapping[Kind, Rung] = {
     Kind.REPAIR: Rung.ASK,
     Kind.PROVIDE: Rung.ASK,
     Kind.UNCORDON: Rung.ASK,
+    Kind.RESIZE_BACK: Rung.ASK,
     Kind.LABEL: Rung.ASK,
     Kind.UNTAINT: Rung.ASK,
     Kind.WEIGH: Rung.ASK,
@@ -137,10 +141,10 @@ _RUNGS: Mapping[Kind, Rung] = {
 class Change(Record, frozen=True, kw_only=True):
     """One thing to change, in words that follow `it would fit on w1`.
 
-    At most one of `pod`, `node`, `adds`, `frees`, `evicts`, `moves` and `weight` is set: what the pod becomes, what the
-    node of that name becomes, copies of it that are added with their DaemonSets' pods, how much is freed on it, the
-    pods that go, the steps of a plan after which they land again, or a score plugin and its weight. Commands are
-    derived from what is replayed.
+    At most one of `pod`, `node`, `adds`, `frees`, `evicts`, `resizes`, `moves` and `weight` is set: what the pod
+    becomes, what the node of that name becomes, copies of it that are added with their DaemonSets' pods, how much is
+    freed on it, the pods that go, other pods before and after a resize, the steps of a plan after which they land
+    again, or a score plugin and its weight. Commands are derived from what is replayed.
     """
 
     kind: Kind
@@ -153,6 +157,7 @@ class Change(Record, frozen=True, kw_only=True):
     """Resources and amounts, in the scheduler's whole units; by whose going, is left open."""
 
     evicts: tuple[Pod, ...] = ()
+    resizes: tuple[tuple[Pod, Pod], ...] = ()
     moves: tuple[Step, ...] = ()
     weight: tuple[str, int] | None = None
     caution: str | None = None

@@ -21,6 +21,7 @@ from kubectl_sched.shell_commands import (
     plain_json,
     remove_taint,
     replace_pod,
+    resize_pod,
     uncordon_node,
 )
 from kubectl_sched.simulation.relocation import CORDON
@@ -93,6 +94,7 @@ def _steps(before: Trial, after: Trial, changes: Sequence[Change]) -> Iterator[S
         yield from _of_node(was, becomes)
     yield from _evict(before, [victim for change in changes for victim in change.evicts])
     yield from (step for change in changes for step in _of_plan(before, change.moves))
+    yield from (resize(was, becomes) for change in changes for was, becomes in change.resizes)
     # No replay can tell which of the node's pods may ask for less.
     looked_at = [change for change in changes if change.frees or change.kind is Kind.REPAIR]
     yield from (describe_node(change.node_name) for change in looked_at if change.node_name is not None)
@@ -202,6 +204,12 @@ def _of_plan(before: Trial, plan: Sequence[PlanStep]) -> Iterator[Step]:
             yield evict_pod(each.pod.namespace, each.pod.name)
         else:
             yield cordon_node(each.node) if each.action == CORDON else uncordon_node(each.node)
+
+
+def resize(before: Pod, after: Pod) -> ShellCommand | None:
+    """Ask the kubelet of a pod that runs to give it other amounts, without a restart where its policy allows that."""
+    spec = pod_patch(before, after).get("spec", {})
+    return resize_pod(before.metadata.namespace, before.metadata.name, {"spec": spec})
 
 
 def _of_pod(before: Trial, change: dict[str, Any]) -> Iterator[Step]:

@@ -56,7 +56,7 @@ class Trial(Record, frozen=True, kw_only=True):
                 nodes = _with_node(nodes, node, daemons)
             if change.frees and change.node_name is not None:
                 nodes = _with_more(nodes, nodes.row_of[change.node_name], change.frees)
-            nodes = _moved(_without(nodes, change.evicts), change.moves)
+            nodes = _resized(_moved(_without(nodes, change.evicts), change.moves), change.resizes)
             if change.weight is not None:
                 framework = _weighing(framework, *change.weight)
         return Trial(pod=_patched(self.pod, pod), nodes=nodes, framework=framework, bound_to=self.bound_to)
@@ -118,6 +118,13 @@ def _without(nodes: Snapshot, victims: Iterable[Pod]) -> Snapshot:
         if existing.pods[index].key == victim.key
     ]
     return nodes.remove(*indices) if indices else nodes
+
+
+def _resized(nodes: Snapshot, resizes: Iterable[tuple[Pod, Pod]]) -> Snapshot:
+    """With each of these existing pods as it is after its resize."""
+    for before, after in resizes:
+        nodes = _without(nodes, (before,)).assume(after, nodes.row_of[after.spec.node_name])
+    return nodes
 
 
 def _moved(nodes: Snapshot, steps: Iterable[Step]) -> Snapshot:

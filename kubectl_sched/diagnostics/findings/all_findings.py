@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_sched.diagnostics.findings import device_plugins, huge_pages, reserved_resources
+from kubectl_sched.diagnostics.findings import device_plugins, huge_pages, pending_resizes, reserved_resources
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -17,6 +17,7 @@ _RULES: Final[tuple[Callable[[ScheduleResult, Dump], Iterator[Finding]], ...]] =
     device_plugins.findings,
     huge_pages.findings,
     reserved_resources.findings,
+    pending_resizes.findings,
 )
 
 

@@ -10,16 +10,19 @@ from msgspec.structs import replace
 from kubectl_sched.api.apimachinery.quantity import milli_value, value
 from kubectl_sched.api.component_helpers.pod_qos import pod_qos
 from kubectl_sched.api.component_helpers.resource_names import PODS, is_extended_resource_name
+from kubectl_sched.diagnostics.findings.pending_resizes import SHRINKING, resizes_in_the_way
 from kubectl_sched.framework.amounts import amount_text, amount_texts, is_bytes
+from kubectl_sched.framework.clauses import first_few
 from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.suggestions.change import Change, Kind
 from kubectl_sched.suggestions.node_evictions import eviction, making_room
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from kubectl_sched.api.containers import Container, ResourceRequirements
     from kubectl_sched.api.pod import Pod
+    from kubectl_sched.diagnostics.findings.pending_resizes import Resize
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.suggestions.change import Way
 
@@ -60,8 +63,31 @@ def fit_in(result: ScheduleResult, row: int) -> Iterator[Way]:
         if len(lowered) == len(less):
             yield lowered
     if all(_number(fact["wanted"]) <= capacity[str(fact["resource"])] for fact in facts):
+        resizing = resizes_in_the_way(result, row)
+        if resizing:
+            yield (resized(resizing),)  # nobody else has to go then
+            return
         victims = making_room(result, row, missing)
         yield (eviction(result, victims) if victims else _free(result, row, missing, capacity),)
+
+
+def resized(resizing: Sequence[Resize]) -> Change:
+    """Return the wait for resizes that shrink pods, else the change that takes back those which wait for room."""
+    shrinking = [each for each in resizing if each.state == SHRINKING]
+    pods = first_few([each.pod.key for each in resizing])
+    if len(shrinking) == len(resizing):
+        return Change(
+            kind=Kind.WAIT,
+            text=f"once the resize of {pods} is done, which gives back what it no longer asks for",
+            resizes=tuple((each.pod, each.becomes) for each in resizing),
+            caution="another pod may take the room first",
+        )
+    return Change(
+        kind=Kind.RESIZE_BACK,
+        text=f"with the resize of {pods} taken back to what it has",
+        resizes=tuple((each.pod, each.becomes) for each in resizing),
+        caution="whoever asked for it, such as a VerticalPodAutoscaler, may ask again",
+    )
 
 
 def _number(fact: object) -> int:
