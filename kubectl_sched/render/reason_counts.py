@@ -11,7 +11,6 @@ from kubectl_sched.framework.clauses import agreeing
 from kubectl_sched.record import Record
 from kubectl_sched.render.sentences.node_sentences import rejected_by
 from kubectl_sched.render.sentences.reason_clauses import reason as summarized
-from kubectl_sched.render.table import Column, Table
 
 if TYPE_CHECKING:
     from kubectl_sched.scheduler.result import ScheduleResult
@@ -68,16 +67,3 @@ def _summary(result: ScheduleResult, plugin: str, rows: list[int]) -> str:
     if not own:
         return ""
     return agreeing(len(own), summarized(result, plugin, np.array(own, dtype=np.intp)))
-
-
-def reason_table(result: ScheduleResult) -> Table[Bar]:
-    """The reasons with their numbers of nodes, in kube-scheduler's words and in plain ones."""
-    return Table(
-        columns=(
-            Column(heading="Nodes", cell=lambda bar: f"{bar.nodes:,}", kind="number"),
-            Column(heading="Plugin", cell=lambda bar: bar.plugin),
-            Column(heading="Reason", cell=lambda bar: bar.reason),
-            Column(heading="in plain words", cell=lambda bar: bar.says, kind="words"),
-        ),
-        rows=histogram(result),
-    )
