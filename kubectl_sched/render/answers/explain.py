@@ -82,7 +82,7 @@ def pod_document(
     return Document(
         verdict=verdict_of_pod(explanation),
         parts=tuple(parts),
-        notes=notes_of((*(each.sentence for each in explanation.missing), *changing), notes),
+        notes=notes_of((*explanation.changing, *changing), notes),
         facts=labels,
         fits_screen=True,
         heading=explanation.pod.key,
