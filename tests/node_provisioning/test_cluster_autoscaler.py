@@ -374,7 +374,7 @@ def test_an_event_is_taken_apart() -> None:
     )
     found = scale_up_reasons(text)
     assert [(each.groups, each.plugin) for each in found] == [(2, "TaintToleration"), (1, "NodeResourcesFit"), (3, "")]
-    assert found[2].says == "The group has as many nodes as it may have."
+    assert found[2].says == "the node group has as many nodes as it may have"
     assert scale_up_reasons("pod triggered scale-up: [{a 1->2 (max: 3)}]") == ()
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kubectl_sched.diagnostics.messages.reasons import families, named
+from kubectl_sched.diagnostics.messages.reasons import families, reason_named
 from tests.terminal import on_terminal
 
 ROOT = Path(__file__).parents[2]
@@ -63,8 +63,8 @@ def test_one_reason_is_explained_by_its_name(name: str) -> None:
 def test_every_reason_has_a_name_of_its_own_which_brings_its_entry() -> None:
     reasons = [reason for family in families().values() for reason in family]
     assert len({reason.name.casefold() for reason in reasons}) == len(reasons)
-    assert [named(reason.name) for reason in reasons] == reasons
-    assert [named(reason.anchor) for reason in reasons] == reasons
+    assert [reason_named(reason.name) for reason in reasons] == reasons
+    assert [reason_named(reason.anchor) for reason in reasons] == reasons
 
 
 def test_a_reason_as_data_has_its_texts() -> None:
@@ -82,3 +82,24 @@ def test_an_unknown_reason_is_bad_input(arguments: list[str], told: str) -> None
     shown, code = on_terminal(["message", *arguments])
     assert code == 2
     assert told in " ".join(shown.split())
+
+
+def test_a_text_of_another_component_is_said_with_its_component_first() -> None:
+    shown, code = on_terminal(["message", "Pod was rejected: Resources cannot be allocated with Topology locality"])
+    assert code == 0
+    assert shown.startswith("kubelet: the kubelet's topology manager refused the pod after it was bound")
+    assert "kubectl sched message --reason NUMANodesDoNotFit" in shown
+
+
+def test_texts_of_two_components_are_told_apart_as_data() -> None:
+    text = f"{TEXT}\nNormal NotTriggerScaleUp 1m cluster-autoscaler pod didn't trigger scale-up: 1 Insufficient cpu"
+    shown, _ = on_terminal(["message", text, "-o", "json"])
+    clauses = json.loads(shown)["clauses"]
+    assert [clause["component"] for clause in clauses] == ["kube-scheduler"] * 4 + ["cluster-autoscaler"]
+    assert (clauses[-1]["about"], clauses[-1]["nodeGroups"]) == ("nodeGroups", 1)
+
+
+def test_an_entry_of_another_component_is_named_by_the_reason_of_its_events() -> None:
+    shown, _ = on_terminal(["message", "--reason", "OutOfmemory", "-o", "json"])
+    data = json.loads(shown)
+    assert (data["name"], data["component"], data["plugin"]) == ("KubeletIsOutOfAResource", "kubelet", None)

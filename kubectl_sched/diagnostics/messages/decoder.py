@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from kubectl_sched.diagnostics.messages.event_lines import event_lines
 from kubectl_sched.diagnostics.messages.reasons import Meaning, begins_a_reason, meaning
 from kubectl_sched.lazy_pattern import pattern
 
@@ -22,7 +23,6 @@ _FAILED_PLUGIN = pattern(
 _CUT = pattern(r"\s*\.\.\.$")
 _PREEMPTION = pattern(r"(?:pod group )?preemption: ")
 _QUOTE_ENDS = {'"': pattern(r'\."(?![A-Za-z])'), "'": pattern(r"\.'(?!['A-Za-z])")}
-_EVENT = pattern(r"^[^\n]{0,100}?\b(?:Normal|Warning)\s+(?P<reason>[A-Z]\w+)\s", re.MULTILINE)
 _APOSTROPHE_OF_YAML = pattern(r"(?<=\w)''(?=\w)")
 _STOP = pattern(r"(?<!e\.g)\.\s+")
 _POST_FILTER = pattern(
@@ -77,10 +77,8 @@ def _last_event(text: str) -> str:
 
     Karpenter's events have the reason FailedScheduling, too.
     """
-    events = list(_EVENT.finditer(text))
-    ends = [*(event.start() for event in events[1:]), len(text)]
-    failed = [number for number, event in enumerate(events) if event["reason"] == "FailedScheduling"]
-    texts = (*(text[events[number].start() : ends[number]] for number in reversed(failed)), text)
+    failed = (event.text for event in reversed(event_lines(text)) if event.reason == "FailedScheduling")
+    texts = (*failed, text)
     found = [" ".join(each.split()) for each in texts]
     return next((each for each in found if _HEAD.search(each)), found[0])
 

@@ -14,13 +14,11 @@ from typing import TYPE_CHECKING, Final
 from kubectl_sched.api.component_helpers.resource_names import is_extended_resource_name, is_huge_page_resource_name
 from kubectl_sched.api.decoders import decoder
 from kubectl_sched.diagnostics.taint_owners import is_for_the_system, taint_owner
-from kubectl_sched.errors import SchedError
 from kubectl_sched.lazy_pattern import pattern
-from kubectl_sched.near_names import near_hint
 from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
 PAGE: Final = "docs/reasons.md"
 """The page that has an entry for each reason, under its anchor."""
@@ -102,16 +100,15 @@ class Reason(Record, frozen=True, kw_only=True):
     @property
     def anchor(self) -> str:
         """The anchor of its heading, as common hosts of Markdown derive it from the title."""
-        return _NOT_OF_A_SLUG.sub("", self.title.lower()).replace(" ", "-")
+        return anchor_of(self.title)
 
     @property
     def name(self) -> str:
         """The name by which `message --reason` knows it: the words of the title in one, as `TooManyPods`."""
-        return "".join(f"{word[:1].upper()}{word[1:]}" for word in _NOT_OF_A_WORD.sub(" ", self.title).split())
+        return name_of(self.title)
 
     def meaning(self, places: Mapping[str, str]) -> Meaning:
         """Explain a text with these places."""
-        known = _Places(places)
         narrower = _NARROWER.get(self.plugin)
         particular = narrower(places) if narrower is not None else None
         if particular is not None:
@@ -119,11 +116,10 @@ class Reason(Record, frozen=True, kw_only=True):
             return Meaning(
                 plugin=self.plugin, says=says, helps=helps, anchor=self.anchor, title=self.title, name=self.name
             )
-        says = self.says.format_map(known).rstrip(_SEPARATORS)
         return Meaning(
-            plugin=self.plugin.format_map(known),
-            says=says,
-            helps=self.helps.format_map(known),
+            plugin=self.plugin.format_map(_Places(places)),
+            says=filled_in(self.says, places),
+            helps=filled_in(self.helps, places),
             anchor=self.anchor,
             title=self.title,
             name=self.name,
@@ -144,6 +140,26 @@ class _Places(dict[str, str]):
         return ""
 
 
+def anchor_of(title: str) -> str:
+    """Return the anchor of a heading, as common hosts of Markdown derive it."""
+    return _NOT_OF_A_SLUG.sub("", title.lower()).replace(" ", "-")
+
+
+def name_of(title: str) -> str:
+    """Return the words of a title in one, as `TooManyPods`."""
+    return "".join(f"{word[:1].upper()}{word[1:]}" for word in _NOT_OF_A_WORD.sub(" ", title).split())
+
+
+def words_of(name: str) -> str:
+    """Return a name as it is compared: without its case and what is between its words."""
+    return _NOT_OF_A_WORD.sub("", name).casefold()
+
+
+def filled_in(text: str, places: Mapping[str, str]) -> str:
+    """Return the text with its places filled; one that the spelling lacks is empty."""
+    return text.format_map(_Places(places)).rstrip(_SEPARATORS)
+
+
 @cache
 def families() -> dict[str, tuple[Reason, ...]]:
     """Read the table: the reasons by heading, in the order of the page."""
@@ -155,18 +171,16 @@ def as_spelt(text: str) -> str:
     return text.replace("{", "<").replace("}", ">")
 
 
-def named(name: str) -> Reason:
-    """Return the reason of that name, its title or its anchor, in whatever case.
+def reason_named(name: str) -> Reason | None:
+    """Return the reason of that name, its title or its anchor, in whatever case; None if there is none."""
+    wanted = words_of(name)
+    return next((each for each in all_reasons() if words_of(each.name) == wanted), None)
 
-    Raises SchedError for a name that no reason has, with the nearest ones.
-    """
-    reasons = [reason for family in families().values() for reason in family]
-    wanted = _NOT_OF_A_WORD.sub("", name).casefold()
-    for reason in reasons:
-        if reason.name.casefold() == wanted:
-            return reason
-    names = [reason.name for reason in reasons]
-    raise SchedError(f"there is no reason {name}{near_hint(name, names) or f', as there is {names[0]}'}")
+
+def all_reasons() -> Iterator[Reason]:
+    """Yield the reasons in the order of the page."""
+    for family in families().values():
+        yield from family
 
 
 @cache

@@ -10,14 +10,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from kubectl_sched.config.versions import NEWEST, OLDEST
+from kubectl_sched.diagnostics.messages.other_components import component_families
 from kubectl_sched.diagnostics.messages.reasons import as_spelt, families
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from kubectl_sched.diagnostics.messages.other_components import ComponentReason
     from kubectl_sched.diagnostics.messages.reasons import Reason
 
 _HEAD: Final = Path(__file__).with_name("reasons_head.md")
+
+_OTHERS: Final = Path(__file__).with_name("other_components_head.md")
 
 _COMMAND: Final = "kubectl "
 
@@ -27,14 +31,20 @@ _NOTHING: Final = "Nothing by itself: look at the other reasons of the message."
 def page() -> str:
     """The page as Markdown."""
     head = _HEAD.read_text("utf-8").rstrip("\n").format(oldest=OLDEST, newest=NEWEST)
-    return "\n\n".join([head, _contents(), *(_family(name, reasons) for name, reasons in families().items())]) + "\n"
+    others = _OTHERS.read_text("utf-8").rstrip("\n")
+    own = (_family(name, reasons) for name, reasons in families().items())
+    of_others = (_family_of_others(name, reasons) for name, reasons in component_families().items())
+    return "\n\n".join([head, _contents(), *own, others, *of_others]) + "\n"
 
 
 def _contents() -> str:
-    return "## All of them\n\n" + "\n".join(
-        f"- {name}: {', '.join(f'[{reason.title}](#{reason.anchor})' for reason in reasons)}"
-        for name, reasons in families().items()
-    )
+    own = (_content(name, reasons) for name, reasons in families().items())
+    others = (_content(name, reasons) for name, reasons in component_families().items())
+    return "## All of them\n\n" + "\n".join((*own, *others))
+
+
+def _content(name: str, reasons: Sequence[Reason | ComponentReason]) -> str:
+    return f"- {name}: {', '.join(f'[{reason.title}](#{reason.anchor})' for reason in reasons)}"
 
 
 def _family(name: str, reasons: tuple[Reason, ...]) -> str:
@@ -49,6 +59,22 @@ def _entry(reason: Reason) -> Iterator[str]:
     yield f"\n{_sentence(_plain(reason.says))}\n"
     yield f"- How one gets there{plugin}: {reason.how}"
     yield f"- What usually helps: {_sentence(_plain(reason.helps)) if reason.helps else _NOTHING}"
+    yield f"- Upstream: `{reason.upstream}`"
+
+
+def _family_of_others(name: str, reasons: tuple[ComponentReason, ...]) -> str:
+    return "\n\n".join([f"## {name}", *("\n".join(_entry_of_another(reason)) for reason in reasons)])
+
+
+def _entry_of_another(reason: ComponentReason) -> Iterator[str]:
+    events = f", events of the reason {', '.join(f'`{each}`' for each in reason.events)}" if reason.events else ""
+    yield f"### {reason.title}\n"
+    for spelling in reason.spellings:
+        yield f"- `{spelling}`"
+    yield f"\n{_sentence(_plain(reason.says))}\n"
+    yield f"- Who says it: {reason.component}{events}."
+    yield f"- How one gets there: {reason.how}"
+    yield f"- What usually helps: {_sentence(_plain(reason.helps)) if reason.helps else 'Nothing is needed.'}"
     yield f"- Upstream: `{reason.upstream}`"
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from kubectl_sched.diagnostics.messages.reasons import meaning
+from kubectl_sched.diagnostics.messages.other_components import component_meaning, component_reasons
+from kubectl_sched.diagnostics.messages.reasons import Meaning, meaning
 from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.record import Record
 
@@ -15,18 +16,7 @@ _HEAD = pattern(r"pod didn't trigger scale-up(?: \([^()]{0,200}\))?: ")
 _BETWEEN = pattern(r", (?=\d{1,9} \S)")
 _COUNTED = pattern(r"(\d{1,9}) (.+)")
 
-_OWN = {
-    "all-or-nothing strategy": "The group cannot take all pods of the request at once.",
-    "exceeded quota": "A limit on the cores, memory or GPUs of the cluster is reached.",
-    "expansion options filtered out": "The expander took another group.",
-    "in backoff after failed scale-up": "The cloud could not give the group a node; it is tried again later.",
-    "max cluster cpu limit reached": "--cores-total is reached.",
-    "max cluster memory limit reached": "--memory-total is reached.",
-    "max node group size reached": "The group has as many nodes as it may have.",
-    "max total nodes in cluster reached": "--max-nodes-total is reached.",
-    "not ready for scale-up": "Too many nodes of the group are not ready, or it has no template.",
-    "scale-up execution failed": "The cloud refused to make the group larger.",
-}
+CLUSTER_AUTOSCALER: Final = "cluster-autoscaler"
 
 
 class ScaleUpReason(Record, frozen=True, kw_only=True):
@@ -34,8 +24,17 @@ class ScaleUpReason(Record, frozen=True, kw_only=True):
 
     groups: int | None
     reason: str
-    plugin: str = ""
-    says: str = ""
+    meaning: Meaning | None = None
+
+    @property
+    def plugin(self) -> str:
+        """The plugin of kube-scheduler that would reject a new node of the group; empty for other reasons."""
+        return self.meaning.plugin if self.meaning is not None else ""
+
+    @property
+    def says(self) -> str:
+        """The meaning; empty if it is not known."""
+        return self.meaning.says if self.meaning is not None else ""
 
 
 def scale_up_reasons(text: str) -> tuple[ScaleUpReason, ...]:
@@ -46,7 +45,8 @@ def scale_up_reasons(text: str) -> tuple[ScaleUpReason, ...]:
 
 def is_autoscalers_own(reason: str) -> bool:
     """Report whether the reason is one of cluster-autoscaler's own, to the letter."""
-    return reason in _OWN
+    own = (each.spellings for each in component_reasons() if each.component == CLUSTER_AUTOSCALER)
+    return any(reason in spellings for spellings in own)
 
 
 def _reasons(text: str) -> Iterator[ScaleUpReason]:
@@ -55,11 +55,8 @@ def _reasons(text: str) -> Iterator[ScaleUpReason]:
         reason = counted[2] if counted else part
         if not reason:
             continue
-        known = meaning(reason)
-        own = next((says for words, says in _OWN.items() if words in reason), "")
         yield ScaleUpReason(
             reason=reason,
             groups=int(counted[1]) if counted else None,
-            plugin=known.plugin if known is not None else "",
-            says=known.says if known is not None else own,
+            meaning=meaning(reason) or component_meaning(CLUSTER_AUTOSCALER, reason),
         )

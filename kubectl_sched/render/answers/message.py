@@ -1,4 +1,4 @@
-"""The answer of `message`: a FailedScheduling text in plain words, clause by clause."""
+"""The answer of `message`: the text of an event in plain words, clause by clause."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.diagnostics.messages.reasons import PAGE, as_spelt
 from kubectl_sched.output import API_VERSION
+from kubectl_sched.render.answers.component_message import component_parts, first_of, statement_data
 from kubectl_sched.render.document import Commands, Document, Listing, Said, Sentence, Verdict
 from kubectl_sched.render.safe_text import count
 from kubectl_sched.render.show import Shown
@@ -14,6 +15,7 @@ from kubectl_sched.render.table import Column, Table
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from kubectl_sched.diagnostics.messages.component_statements import Statement
     from kubectl_sched.diagnostics.messages.decoder import Clause, FitErrorText
     from kubectl_sched.diagnostics.messages.reasons import Reason
 
@@ -22,14 +24,15 @@ _CUT_OFF = "the text was cut off here"
 _NO_REASONS = "the reasons are missing; paste the whole message, which goes on after `nodes are available:`"
 
 
-def message_data(text: FitErrorText) -> dict[str, Any]:
+def message_data(text: FitErrorText, others: tuple[Statement, ...] = ()) -> dict[str, Any]:
     """The text as data. The schema is stable: fields are added, never renamed or dropped."""
+    own = text.clauses if text.understood else ()
     return {
         "apiVersion": API_VERSION,
         "kind": "Message",
         "available": text.available,
         "nodes": text.total,
-        "clauses": [_clause_data(clause) for clause in text.clauses],
+        "clauses": [*map(_clause_data, own), *map(statement_data, others)],
         "cut": text.cut,
     }
 
@@ -39,6 +42,7 @@ def _clause_data(clause: Clause) -> dict[str, Any]:
     return {
         "text": clause.text,
         "nodes": clause.nodes,
+        "component": "kube-scheduler",
         "about": "preemption" if clause.about_preemption else "pod" if clause.nodes is None else "nodes",
         "plugin": (known.plugin or None) if known else None,
         "meaning": known.says if known else None,
@@ -48,21 +52,30 @@ def _clause_data(clause: Clause) -> dict[str, Any]:
     }
 
 
-def shown_message(text: FitErrorText) -> Shown:
-    """Return the meaning of a text in each form."""
+def shown_message(text: FitErrorText, others: tuple[Statement, ...] = ()) -> Shown:
+    """Return the meaning of a text in each form; `others` is what other components say in it."""
+    own = text.clauses if text.understood else ()
+    meanings = (*(clause.meaning for clause in own), *(each.meaning for each in others))
     return Shown(
-        document=lambda _: message_document(text),
-        data=lambda: message_data(text),
-        names=lambda: dict.fromkeys(clause.meaning.anchor for clause in text.clauses if clause.meaning),
+        document=lambda _: message_document(text, others),
+        data=lambda: message_data(text, others),
+        names=lambda: dict.fromkeys(each.anchor for each in meanings if each),
     )
 
 
-def message_document(text: FitErrorText) -> Document:
-    """Return the text clause by clause, in plain words."""
+def message_document(text: FitErrorText, others: tuple[Statement, ...] = ()) -> Document:
+    """Return the text clause by clause, in plain words: kube-scheduler's, then those of other components."""
+    if not text.understood:
+        return Document(
+            verdict=Verdict(text=first_of(others)),
+            parts=tuple(component_parts(others)),
+            heading="What was said",
+            command="message",
+        )
     told = f"{text.available} of {count(text.total, 'node')} can take the pod." if text.total is not None else ""
     return Document(
         verdict=Verdict(text=told),
-        parts=tuple(message_parts(text)),
+        parts=(*message_parts(text), *component_parts(others)),
         heading="What kube-scheduler said",
         command="message",
     )

@@ -1,0 +1,87 @@
+"""Statements of components other than kube-scheduler in a pasted text, each with its meaning."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from kubectl_sched.diagnostics.messages.event_lines import event_lines
+from kubectl_sched.diagnostics.messages.other_components import (
+    LONG_PLACES,
+    ComponentReason,
+    component_reasons,
+    longest_literal,
+    pattern_of,
+)
+from kubectl_sched.diagnostics.messages.scale_up_text import CLUSTER_AUTOSCALER, scale_up_reasons
+from kubectl_sched.record import Record
+
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Iterator
+
+    from kubectl_sched.diagnostics.messages.reasons import Meaning
+    from kubectl_sched.diagnostics.messages.scale_up_text import ScaleUpReason
+
+_MOST_OF_A_SPELLING: Final = 20
+_MOST_OF_A_TEXT: Final = 50
+
+
+class Statement(Record, frozen=True, kw_only=True):
+    """One text of another component: the text itself, the component that says it, and its meaning if that is known."""
+
+    text: str
+    component: str
+    meaning: Meaning | None
+    groups: int | None = None
+    """The number of node groups that cluster-autoscaler says it of; None for other texts."""
+
+
+class _Found(NamedTuple):
+    reason: ComponentReason
+    found: re.Match[str]
+
+    @property
+    def order(self) -> tuple[bool, int]:
+        """Sort texts that hold no others first, then those of which most is literal."""
+        is_frame = any(name in LONG_PLACES for name in self.found.groupdict())
+        return is_frame, sum(len(each or "") for each in self.found.groups()) - len(self.found[0])
+
+    def overlaps(self, other: _Found) -> bool:
+        """Report whether both have a character in common."""
+        return self.found.start() < other.found.end() and other.found.start() < self.found.end()
+
+
+def statements_in(text: str) -> tuple[Statement, ...]:
+    """Return what other components say in a text, in its order, each once; nothing where no text of theirs is in it.
+
+    A text inside another is taken for itself: it says more than the one around it.
+    """
+    texts = [event.text for event in event_lines(text)] or [text]
+    found = (each for part in texts for each in _statements(" ".join(part.split())))
+    return tuple(dict.fromkeys(islice(found, _MOST_OF_A_TEXT)))
+
+
+def _statements(text: str) -> Iterator[Statement]:
+    scale_up = scale_up_reasons(text)
+    if scale_up:
+        yield from map(_of_node_groups, scale_up)
+        return
+    kept: list[_Found] = []
+    for each in sorted(_found(text), key=lambda each: each.order):
+        if not any(each.overlaps(other) for other in kept):
+            kept.append(each)
+    for reason, found in sorted(kept, key=lambda each: each.found.start()):
+        yield Statement(text=found[0], component=reason.component, meaning=reason.meaning(found))
+
+
+def _of_node_groups(reason: ScaleUpReason) -> Statement:
+    return Statement(text=reason.reason, component=CLUSTER_AUTOSCALER, meaning=reason.meaning, groups=reason.groups)
+
+
+def _found(text: str) -> Iterator[_Found]:
+    for reason in component_reasons():
+        for spelling in reason.spellings:
+            if longest_literal(spelling) in text:
+                for found in islice(pattern_of(spelling).finditer(text), _MOST_OF_A_SPELLING):
+                    yield _Found(reason=reason, found=found)

@@ -1,0 +1,131 @@
+"""Texts of components other than kube-scheduler that stand in the same `kubectl describe`, with explanations.
+
+The table is other_components.json: the kubelet, volume controllers, autoscalers, Kueue, the API server's refusals, and
+controllers of workloads. The spellings are theirs; a place `<name>` holds one word, and one of LONG_PLACES several.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from kubectl_sched.api.decoders import decoder
+from kubectl_sched.diagnostics.messages.reasons import Meaning, anchor_of, filled_in, name_of, words_of
+from kubectl_sched.errors import SchedError
+from kubectl_sched.lazy_pattern import pattern
+from kubectl_sched.near_names import near_hint
+from kubectl_sched.record import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+LONG_PLACES: Final = frozenset({"...", "conditions", "pods", "volumes", "why"})
+
+_TABLE: Final = Path(__file__).with_name("other_components.json")
+_PLACE = pattern(r"<(\.\.\.|[a-z_]+)>")
+_LONGEST_WORD: Final = 400
+_LONGEST_PLACE: Final = 1200
+
+
+class ComponentReason(Record, frozen=True, kw_only=True):
+    """An entry of the table and of docs/reasons.md, shaped as a Reason; `events` are the reasons of its events."""
+
+    title: str
+    component: str
+    events: tuple[str, ...]
+    spellings: tuple[str, ...]
+    says: str
+    how: str
+    helps: str
+    upstream: str
+
+    @property
+    def anchor(self) -> str:
+        """The anchor of its heading on the page."""
+        return anchor_of(self.title)
+
+    @property
+    def name(self) -> str:
+        """The name by which `message --reason` knows it, as `QuotaExceeded`."""
+        return name_of(self.title)
+
+    def meaning(self, found: re.Match[str]) -> Meaning:
+        """Explain a text that has one of its spellings."""
+        places = {name: (text or "").strip("\"'.;, ") for name, text in found.groupdict().items()}
+        return Meaning(
+            plugin="",
+            says=filled_in(self.says, places),
+            helps=filled_in(self.helps, places),
+            anchor=self.anchor,
+            title=self.title,
+            name=self.name,
+        )
+
+
+@cache
+def component_families() -> dict[str, tuple[ComponentReason, ...]]:
+    """Read the table: the reasons by heading, in the order of the page."""
+    return decoder(dict[str, tuple[ComponentReason, ...]]).decode(_TABLE.read_bytes())
+
+
+def component_reasons() -> Iterator[ComponentReason]:
+    """Yield the entries in the order of the page."""
+    for family in component_families().values():
+        yield from family
+
+
+def component_meaning(component: str, text: str) -> Meaning | None:
+    """Return the meaning of a whole text that a component says of its own; None if it is not known."""
+    for reason in component_reasons():
+        if reason.component == component:
+            for spelling in reason.spellings:
+                found = pattern_of(spelling).fullmatch(text)
+                if found is not None:
+                    return reason.meaning(found)
+    return None
+
+
+def component_reason_named(name: str, others: Iterable[str]) -> ComponentReason:
+    """Return the entry of that name, title or anchor, else the only one whose event has it as its reason.
+
+    `others` are names of further reasons, which a misspelt one may mean. Raises SchedError for a name that no entry
+    has, or that is the reason of several entries' events.
+    """
+    wanted = words_of(name)
+    found = [each for each in component_reasons() if words_of(each.name) == wanted]
+    found = found or [each for each in component_reasons() if any(_is_event(wanted, event) for event in each.events)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise SchedError(f"events of the reason {name} have several texts: {', '.join(each.name for each in found)}")
+    names = [*others, *(each.name for each in component_reasons())]
+    raise SchedError(f"there is no reason {name}{near_hint(name, names) or f', as there is {names[0]}'}")
+
+
+def _is_event(wanted: str, event: str) -> bool:
+    """Report whether an event has the reason; `OutOf<resource>` stands for that of each resource."""
+    head, place, _ = event.partition("<")
+    return wanted.startswith(words_of(head)) if place else wanted == words_of(event)
+
+
+@cache
+def longest_literal(spelling: str) -> str:
+    """Return the longest part of a spelling without a place: a text that lacks it has not this spelling."""
+    return max(_PLACE.sub("\n", " ".join(spelling.split())).split("\n"), key=len)
+
+
+@cache
+def pattern_of(spelling: str) -> re.Pattern[str]:
+    """Compile a spelling. Each place has a bound, so that a search costs no more than the text's length times it."""
+    spelling = " ".join(spelling.split())
+    parts: list[str] = []
+    end = 0
+    for place in _PLACE.finditer(spelling):
+        holds = f".{{0,{_LONGEST_PLACE}}}" if place[1] in LONG_PLACES else rf"\S{{1,{_LONGEST_WORD}}}"
+        holds += "" if place.end() == len(spelling) else "?"
+        parts += [re.escape(spelling[end : place.start()]), holds if place[1] == "..." else f"(?P<{place[1]}>{holds})"]
+        end = place.end()
+    parts.append(re.escape(spelling[end:]))
+    return re.compile("".join(parts))

@@ -1,0 +1,155 @@
+"""Texts of other components: each is known, told apart from kube-scheduler's, and found in what people paste."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from kubectl_sched.diagnostics.messages.component_statements import statements_in
+from kubectl_sched.diagnostics.messages.decoder import parse
+from kubectl_sched.diagnostics.messages.other_components import (
+    component_reason_named,
+    component_reasons,
+    longest_literal,
+    pattern_of,
+)
+from kubectl_sched.diagnostics.messages.reasons import all_reasons
+from kubectl_sched.errors import SchedError
+
+REASONS = list(component_reasons())
+SPELLINGS = [(reason, spelling) for reason in REASONS for spelling in reason.spellings]
+
+
+SAID_BY_BOTH = {'storageclass.storage.k8s.io "<name>" not found'}
+
+
+def sample(spelling: str) -> str:
+    """A text of this spelling."""
+    return re.sub(r"<(\.\.\.|[a-z_]+)>", "x", spelling)
+
+
+@pytest.mark.parametrize(("reason", "spelling"), SPELLINGS, ids=[f"{each.anchor}-{text}" for each, text in SPELLINGS])
+def test_a_spelling_is_taken_for_its_own_reason(reason: Any, spelling: str) -> None:
+    if spelling == "pod didn't trigger scale-up":
+        return  # its reasons follow and are said one by one
+    (statement,) = statements_in(f"Warning: {sample(spelling)}")
+    assert statement.component == reason.component
+    assert statement.meaning is not None
+    assert statement.meaning.name == reason.name
+    for text in (statement.meaning.says, statement.meaning.helps):
+        assert not re.search(r"[{}]|  | [,.;:]|[ :=]$", text), text
+
+
+def test_each_entry_says_something() -> None:
+    for reason in REASONS:
+        assert reason.spellings, reason.title
+        for text in (reason.component, reason.says, reason.how, reason.upstream):
+            assert text, reason.title
+        assert reason.how.endswith("."), reason.title
+        assert not reason.says.endswith("."), reason.title
+        assert not reason.helps.endswith("."), reason.title
+        for spelling in reason.spellings:
+            assert len(longest_literal(spelling)) > 5, spelling
+
+
+def test_each_place_of_a_spelling_is_bounded() -> None:
+    """No part of a pattern repeats without a bound, and no spelling has two places of several words in a row."""
+    for _, spelling in SPELLINGS:
+        assert not re.search(r"(?<!\\)[*+]", pattern_of(spelling).pattern), spelling
+
+
+@pytest.mark.parametrize(
+    "text", ["x" * 16_000, "incompatible requirements, " * 500, "usage per " * 1_600, '"' * 16_000]
+)
+def test_a_hostile_text_has_at_most_fifty_statements(text: str) -> None:
+    assert len(statements_in(f"maximum {text}")) <= 50
+
+
+DESCRIBED = """
+  Type     Reason              Age  From                     Message
+  ----     ------              ---- ----                     -------
+  Warning  FailedScheduling    12m  default-scheduler        0/3 nodes are available: 3 Insufficient cpu.
+  Normal   NotTriggerScaleUp   10m  cluster-autoscaler       pod didn't trigger scale-up: 2 Insufficient cpu, 1 max node group size reached
+  Warning  FailedScheduling    5m   karpenter                Failed to schedule pod, incompatible with nodepool "gpu", did not tolerate taint (taint=gpu:NoSchedule); incompatible with nodepool "default", incompatible requirements, label "tier" does not have known values
+  Warning  FailedAttachVolume  2m   attachdetach-controller  Multi-Attach error for volume "pvc-1" Volume is already used by pod(s) web-1, web-2
+  Warning  FailedMount         1m   kubelet                  MountVolume.SetUp failed for volume "cert" : secret "tls" not found
+"""  # noqa: E501 - as kubectl prints it
+
+
+def test_all_components_of_one_description_are_told_apart() -> None:
+    said = [
+        (each.component, each.groups, each.meaning.name if each.meaning else None) for each in statements_in(DESCRIBED)
+    ]
+    assert said == [
+        ("cluster-autoscaler", 2, "InsufficientResource"),
+        ("cluster-autoscaler", 1, "GroupIsAtItsMaximum"),
+        ("Karpenter", None, "TaintOfTheNodePool"),
+        ("Karpenter", None, "LabelNoNodePoolHas"),
+        ("attachdetach-controller", None, "VolumeIsAttachedElsewhere"),
+        ("kubelet", None, "ObjectForAVolumeIsMissing"),
+    ]
+    assert [clause.text for clause in parse(DESCRIBED).clauses] == ["Insufficient cpu"]
+
+
+@pytest.mark.parametrize(
+    ("text", "facts"),
+    [
+        (
+            "Pod was rejected: Node didn't have enough resource: cpu, requested: 500, used: 3803, capacity: 3920",
+            ("cpu", "500", "3803", "3920"),
+        ),
+        (
+            (
+                'Error creating: pods "q-1" is forbidden: exceeded quota: compute, requested: requests.cpu=2, '
+                "used: requests.cpu=9, limited: requests.cpu=10"
+            ),
+            ("compute", "requests.cpu=2", "requests.cpu=9 of requests.cpu=10"),
+        ),
+        (
+            (
+                'failed to provision volume with StorageClass "gp2": error generating accessibility requirements: '
+                "no topology key found on CSINode ip-1"
+            ),
+            ("ip-1", "CSI driver"),
+        ),
+        ('storageclass.storage.k8s.io "fast" not found', ("fast",)),
+        (
+            (
+                "couldn't assign flavors to pod set main: insufficient unused quota for nvidia.com/gpu in flavor a100, "
+                "4 more needed"
+            ),
+            ("4 more", "nvidia.com/gpu", "a100"),
+        ),
+    ],
+)
+def test_a_meaning_has_the_names_and_numbers_of_its_text(text: str, facts: tuple[str, ...]) -> None:
+    (statement,) = statements_in(text)
+    assert statement.meaning is not None
+    for fact in facts:
+        assert fact in statement.meaning.says
+
+
+def test_a_text_of_kube_scheduler_is_none_of_another_component() -> None:
+    assert statements_in("0/3 nodes are available: 1 Too many pods, 2 node(s) had untolerated taint {a: b}.") == ()
+    for reason in all_reasons():
+        for spelling in reason.spellings:
+            if spelling not in SAID_BY_BOTH:
+                assert statements_in(sample(spelling)) == (), spelling
+
+
+def test_a_name_is_that_of_one_entry() -> None:
+    names = [*(each.name for each in REASONS), *(each.name for each in all_reasons())]
+    assert len(names) == len(set(names))
+    for reason in REASONS:
+        assert component_reason_named(reason.name, ()) is reason
+
+
+def test_an_entry_is_found_by_the_reason_of_its_event() -> None:
+    assert component_reason_named("OutOfcpu", ()).title == "Kubelet is out of a resource"
+    assert component_reason_named("TopologyAffinityError", ()).title == "NUMA nodes do not fit"
+    with pytest.raises(SchedError, match="VolumeIsAttachedElsewhere, VolumeWaitsForItsOldNode"):
+        component_reason_named("FailedAttachVolume", ())
+    with pytest.raises(SchedError, match="near it: QuotaExceeded"):
+        component_reason_named("QuotaExceded", ())
