@@ -1,4 +1,4 @@
-"""What other components than kube-scheduler say in a pasted text, in plain words."""
+"""Statements of components other than kube-scheduler in a pasted text, in plain words."""
 
 from __future__ import annotations
 
