@@ -139,8 +139,9 @@ class CSINode(KubernetesObject, frozen=True, tag_field="kind", tag="CSINode"):
 
 
 class CSIDriverSpec(Part, frozen=True):
-    """The features that a driver opts into."""
+    """The features that a driver opts into; without `attach_required` volumes are mounted on any number of nodes."""
 
+    attach_required: bool | None = None
     storage_capacity: bool | None = None
     prevent_pod_scheduling_if_missing: bool | None = None
 

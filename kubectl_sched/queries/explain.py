@@ -226,7 +226,7 @@ class PodExplainer:
             observed=observed_of(result, self._around),
             said=said_of(result, self._around),
             sampling=sampling,
-            findings=findings_of(result, self._dump),
+            findings=findings_of(result, self._around),
         )
         if found.is_held_elsewhere:
             found = self._held.with_gates(found, scheduler)

@@ -4,26 +4,35 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_sched.diagnostics.findings import device_plugins, huge_pages, pending_resizes, reserved_resources
+from kubectl_sched.diagnostics.findings import (
+    device_plugins,
+    huge_pages,
+    pending_resizes,
+    reserved_resources,
+    volume_attachments,
+    volume_drivers,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from kubectl_sched.diagnostics.findings.finding import Finding
     from kubectl_sched.scheduler.result import ScheduleResult
-    from kubectl_sched.sources.dump.dump import Dump
+    from kubectl_sched.sources.pod_surroundings import Surroundings
 
-_RULES: Final[tuple[Callable[[ScheduleResult, Dump], Iterator[Finding]], ...]] = (
+_RULES: Final[tuple[Callable[[ScheduleResult, Surroundings], Iterator[Finding]], ...]] = (
     device_plugins.findings,
     huge_pages.findings,
     reserved_resources.findings,
     pending_resizes.findings,
+    volume_attachments.findings,
+    volume_drivers.findings,
 )
 
 
-def findings_of(result: ScheduleResult, dump: Dump) -> tuple[Finding, ...]:
+def findings_of(result: ScheduleResult, around: Surroundings) -> tuple[Finding, ...]:
     """Return the facts that explain the cycle's verdict or spoil the start that it promises; often there are none."""
     if result.framework is None or result.pod.has_ended or result.failure is not None:
         return ()
-    found = [each for rule in _RULES for each in rule(result, dump)]
+    found = [each for rule in _RULES for each in rule(result, around)]
     return tuple(sorted(dict.fromkeys(found), key=lambda each: not each.spoils_start))

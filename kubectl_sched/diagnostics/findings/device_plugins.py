@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.shell_commands import ShellCommand
     from kubectl_sched.sources.dump.dump import Dump
+    from kubectl_sched.sources.pod_surroundings import Surroundings
 
 KIND: Final = "DevicePlugin"
 
@@ -44,7 +45,7 @@ class _Seen(NamedTuple):
     command: ShellCommand | None = None
 
 
-def findings(result: ScheduleResult, dump: Dump) -> Iterator[Finding]:
+def findings(result: ScheduleResult, around: Surroundings) -> Iterator[Finding]:
     """Yield what keeps extended resources from being offered, on the nodes that the pod could use otherwise."""
     backed = {each.spec.extended_resource_name for each in result.nodes.objects.all(DeviceClass)}
     for resource, wanted in requests_of(result).items():
@@ -52,7 +53,7 @@ def findings(result: ScheduleResult, dump: Dump) -> Iterator[Finding]:
             continue
         rows = too_small_for(result, resource, wanted)
         if rows:
-            yield from _of_resource(result, dump, resource, wanted, rows)
+            yield from _of_resource(result, around.dump, resource, wanted, rows)
 
 
 def _of_resource(

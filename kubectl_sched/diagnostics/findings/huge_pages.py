@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kubectl_sched.scheduler.result import ScheduleResult
-    from kubectl_sched.sources.dump.dump import Dump
+    from kubectl_sched.sources.pod_surroundings import Surroundings
 
 KIND: Final = "HugePages"
 
 _HOW: Final = "the kubelet counts huge pages when it starts: reserve them on the node, then restart its kubelet"
 
 
-def findings(result: ScheduleResult, _: Dump) -> Iterator[Finding]:
+def findings(result: ScheduleResult, _: Surroundings) -> Iterator[Finding]:
     """Yield the node that comes closest, for each size of huge pages of which nodes have too little in all."""
     nodes = result.nodes
     for resource, wanted in requests_of(result).items():

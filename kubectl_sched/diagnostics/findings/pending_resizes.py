@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.core import ResourceList
     from kubectl_sched.api.pod import ContainerStatus, Pod
     from kubectl_sched.scheduler.result import ScheduleResult
-    from kubectl_sched.sources.dump.dump import Dump
+    from kubectl_sched.sources.pod_surroundings import Surroundings
 
 KIND: Final = "PendingResize"
 
@@ -85,15 +85,16 @@ def resizes_in_the_way(result: ScheduleResult, row: int) -> tuple[Resize, ...]:
     return ()
 
 
-def findings(result: ScheduleResult, _: Dump) -> Iterator[Finding]:
+def findings(result: ScheduleResult, _: Surroundings) -> Iterator[Finding]:
     """Yield the resizes that fill a node on which the pod would have room without them."""
     mask = result.rejection_masks.get(FIT)
     if mask is None or result.fits:
         return
-    rows = [row for row in range(len(mask)) if mask[row] and len(result.rejections(row)) == 1]
+    pods = result.nodes.existing_pods
+    resizing = pods.rows[pods.column("resize_state", _state).where(lambda state: state is not None)]
     told = 0
-    for row in rows:
-        if not any(_state(pod) is not None for pod in result.nodes.node(row).pods):
+    for row in sorted({*resizing.tolist()}):
+        if not mask[row] or len(result.rejections(row)) > 1:
             continue
         for each in resizes_in_the_way(result, row):
             resource = next(name for name in shortage_on(result, row) if name in each.frees)

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kubectl_sched.scheduler.result import ScheduleResult
-    from kubectl_sched.sources.dump.dump import Dump
+    from kubectl_sched.sources.pod_surroundings import Surroundings
 
 KIND: Final = "ReservedBySystem"
 
 _RESERVED: Final = ("cpu", "memory", "ephemeral-storage")
 
 
-def findings(result: ScheduleResult, _: Dump) -> Iterator[Finding]:
+def findings(result: ScheduleResult, _: Surroundings) -> Iterator[Finding]:
     """Yield each resource of which the pod asks for more than the largest node offers, and no more than it has."""
     if result.fits:
         return

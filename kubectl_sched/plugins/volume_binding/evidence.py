@@ -99,6 +99,7 @@ def _bound_elsewhere(
     selectors = [term.labels for term in affinity.terms]
     facts["wanted"] = [str(selector) for selector in selectors]
     facts["labels"] = _labels_of(selectors, labels)
+    facts["unmet"] = list(_unmet(selectors, labels))
     reached = f"only where {_where(selectors)}" if affinity.error is None and selectors else "nowhere"
     text = f"{_node_has(selectors, labels)}; volume {name} of claim {claim.name} is reached {reached}"
     if affinity.error is not None:
@@ -171,7 +172,7 @@ def _too_little(
     ]
     claim = f"claim {facts['claim']} wants {facts['wanted']} of class {facts['storageClass']}"
     if not here:
-        text = f"has no CSIStorageCapacity with storage; {claim}"
+        text = f"{_no_capacity(provisioner, objects, labels)}; {claim}"
         return Evidence(text=text, facts={**facts, "largest": None})
     largest, name = max(here)
     return Evidence(
@@ -179,6 +180,20 @@ def _too_little(
         facts={**facts, "largest": largest, "csiStorageCapacity": name},
         distance=0.5,
     )
+
+
+def _no_capacity(provisioner: Provisioner, objects: Objects, labels: Mapping[str, str]) -> str:
+    """Return why no capacity counts on the node: none is of the class, none is for its topology, or they are empty."""
+    storage_class = provisioner.storage_class
+    of_class = capacities_of(storage_class, objects)
+    name = storage_class.name if storage_class is not None else ""
+    if not of_class:
+        return f"has no CSIStorageCapacity, as the driver has published none of class {name}"
+    here = [each for each in of_class if (topology := topology_of(each)) is not None and topology.matches(labels)]
+    if here:
+        return f"has no CSIStorageCapacity with storage: {here[0].key} says no amount"
+    count = f"the {len(of_class)} of class {name} are" if len(of_class) > 1 else f"that of class {name} is"
+    return f"has no CSIStorageCapacity: {count} for other nodes"
 
 
 def _existing_volumes(binder: Binder, claim: PersistentVolumeClaim, taken: Mapping[str, str]) -> dict[str, JSON]:
@@ -211,9 +226,23 @@ def _labels_of(selectors: Iterable[Selector], labels: Mapping[str, str]) -> dict
     return {key: labels.get(key) for key in _keys(selectors)}
 
 
+def _unmet(selectors: Sequence[Selector], labels: Mapping[str, str]) -> list[str]:
+    """Return the keys that the labels fail, of the selector that they come closest to."""
+    failed = (
+        list(dict.fromkeys(each.key for each in selector.requirements if not each.matches(labels)))
+        for selector in selectors
+    )
+    return min(failed, key=len, default=[])
+
+
 def _node_has(selectors: Sequence[Selector], labels: Mapping[str, str]) -> str:
-    told = [f"{key}={labels[key]}" if key in labels else f"no label {key}" for key in _keys(selectors)]
-    return f"has {', '.join(told)}" if told else "is not among its nodes"
+    """Return `has zone=a` and `label zone is missing`, for each label that is not as wanted by itself."""
+    unmet = _unmet(selectors, labels)
+    told = [f"has {key}={labels[key]}" for key in unmet if key in labels]
+    missing = [key for key in unmet if key not in labels]
+    if missing:
+        told.append(f"has no label {' and no label '.join(missing)}")
+    return " and ".join(told) or "is not among its nodes"
 
 
 def _key_hints(selectors: Iterable[Selector], nodes: Snapshot) -> tuple[str, ...]:

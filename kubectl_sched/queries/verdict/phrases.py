@@ -150,6 +150,14 @@ def _volume(facts: Mapping[str, JSON]) -> Phrase:
     wanted = facts.get("wanted")
     if volume is None or not isinstance(wanted, list) or not wanted:
         return Phrase(several=f"cannot have a volume for claim {claim}")
+    unmet, labels = facts.get("unmet"), facts.get("labels")
+    if (
+        isinstance(unmet, list)
+        and isinstance(labels, dict)
+        and unmet
+        and all(labels.get(str(k)) is None for k in unmet)
+    ):
+        return Phrase(several=f"do not reach volume {volume}", detail=f"label {unmet[0]} is missing")
     return Phrase(several=f"do not reach volume {volume}", detail=f"it is in {_place(str(wanted[0]))}")
 
 

@@ -140,7 +140,7 @@ def missing_resource(result: ScheduleResult, rows: Sequence[int]) -> str:
 
 
 def _absent_from(result: ScheduleResult, rows: Sequence[int]) -> str:
-    requested = [name for name, amount in result.nodes.resource_of(result.pod).requested.items() if amount]
+    requested = sorted(name for name, amount in result.nodes.resource_of(result.pod).requested.items() if amount)
     return next((name for name in requested if not result.nodes.allocatable(name)[list(rows)].any()), requested[-1])
 
 
@@ -151,7 +151,8 @@ def absent(result: ScheduleResult, rows: Sequence[int]) -> str:
         capacity = parse_resource_list(nodes.node_objects[row].status.capacity).get(resource)
         if capacity is not None and capacity.value() > 0:
             name = node_name(nodes.names[row], nodes)
-            return f"{name} has {capacity} {noun(resource)}, none allocatable: look at its device plugin"
+            cure = "restart its kubelet" if resource.startswith("hugepages-") else "look at its device plugin"
+            return f"{name} has {capacity} {noun(resource)}, none allocatable: {cure}"
     near = nearest(resource, frozenset(nodes.whole.table.allocatable))
     if near is not None:
         return f"no node has {resource}; there is {near}"

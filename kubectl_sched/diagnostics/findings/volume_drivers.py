@@ -1,0 +1,83 @@
+"""Volumes that no node reaches because their CSI driver is not there, or that could not be mounted where the pod lands.
+
+A driver's node plugin registers with the kubelet, which then lists the driver in the node's CSINode and gives the node
+the driver's topology labels (pkg/volume/csi/nodeinfomanager).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from kubectl_sched.api.storage import CSIDriver
+from kubectl_sched.diagnostics.findings.finding import Finding
+from kubectl_sched.diagnostics.findings.landing import landing_node
+from kubectl_sched.diagnostics.findings.volumes_and_drivers import lacks_driver, pod_volumes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kubectl_sched.diagnostics.findings.volumes_and_drivers import PodVolume
+    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.sources.pod_surroundings import Surroundings
+
+KIND: Final = "VolumeDriver"
+
+_PLUGINS: Final = ("VolumeBinding", "VolumeZone")
+
+
+def findings(result: ScheduleResult, _: Surroundings) -> Iterator[Finding]:
+    """Yield each volume whose driver is missing, on the node where the pod lands or on those that it cannot use."""
+    volumes = [each for each in pod_volumes(result) if each.driver is not None]
+    if not volumes:
+        return
+    node = landing_node(result)
+    for volume in volumes:
+        if node is not None:
+            yield from _where_it_lands(result, volume, node)
+        elif not result.fits:
+            yield from _where_it_is_kept_out(result, volume)
+
+
+def _where_it_lands(result: ScheduleResult, volume: PodVolume, node: str) -> Iterator[Finding]:
+    assert volume.driver is not None  # noqa: S101 - others are left out
+    if lacks_driver(result.nodes.objects, node, volume.driver):
+        sentence = (
+            f"On {node} {volume.subject} could not be mounted: it {volume.served}, which the CSINode of {node} does "
+            "not list, so that the driver's limit of volumes does not count there either; start the driver's pod there"
+        )
+        yield Finding(kind=KIND, sentence=sentence, spoils_start=True)
+
+
+def _where_it_is_kept_out(result: ScheduleResult, volume: PodVolume) -> Iterator[Finding]:
+    """Yield the nodes that do not reach the volume and lack its driver, whose labels come with the driver."""
+    assert volume.driver is not None  # noqa: S101 - others are left out
+    objects, lacking, missing = result.nodes.objects, [], ""
+    rejected = [mask for plugin in _PLUGINS if (mask := result.rejection_masks.get(plugin)) is not None]
+    for row in np.flatnonzero(np.logical_or.reduce(rejected)).tolist() if rejected else ():
+        name = result.nodes.names[row]
+        label = _missing_label(result, volume, row)
+        if label is not None and lacks_driver(objects, name, volume.driver):
+            lacking.append(name)
+            missing = label
+    if not lacking:
+        return
+    where = lacking[0] if len(lacking) == 1 else f"{lacking[0]} and {len(lacking) - 1} other nodes"
+    is_installed = objects.get(CSIDriver, volume.driver) is not None or not objects.all(CSIDriver)
+    installed = "" if is_installed else " (nor is there a CSIDriver of that name)"
+    subject = f"{volume.subject[:1].upper()}{volume.subject[1:]}"
+    yield Finding(
+        kind=KIND,
+        sentence=f"{subject} {volume.served}, which is not on {where}{installed}; label {missing} comes with the "
+        "driver: install it, or start its pod there",
+    )
+
+
+def _missing_label(result: ScheduleResult, volume: PodVolume, row: int) -> str | None:
+    """Return a label that the volume wants and that the node lacks altogether."""
+    for each in result.filter_evidence("VolumeBinding", row):
+        labels, unmet = each.facts.get("labels"), each.facts.get("unmet")
+        if each.facts.get("claim") == volume.claim.name and isinstance(labels, dict) and isinstance(unmet, list):
+            return next((str(key) for key in unmet if labels.get(str(key)) is None), None)
+    return None
