@@ -67,7 +67,6 @@ SMALL = 40
 SMALL_ON_PURPOSE = {
     "kubectl_sched.dynamic_resource_allocation.cel.validators": "its checker is long enough",
     "kubectl_sched.sources.live.impersonation": "its kubeconfig is long enough",
-    "kubectl_sched.diagnostics.findings.all_findings": "it is the list of the rules",
     "kubectl_sched.render.writers.placement_progress": "a command holds no rule of its own",
 }
 

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Final
 from kubectl_sched.diagnostics.findings import (
     device_plugins,
     huge_pages,
+    partial_requests,
     pending_resizes,
     reserved_resources,
+    unbound_claims,
     volume_attachments,
     volume_drivers,
 )
@@ -25,6 +27,8 @@ _RULES: Final[tuple[Callable[[ScheduleResult, Surroundings], Iterator[Finding]],
     huge_pages.findings,
     reserved_resources.findings,
     pending_resizes.findings,
+    partial_requests.findings,
+    unbound_claims.findings,
     volume_attachments.findings,
     volume_drivers.findings,
 )

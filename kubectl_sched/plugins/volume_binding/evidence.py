@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_sched.api.apimachinery.quantity import bytes_text
-from kubectl_sched.api.component_helpers.volume_claims import claim_uses, class_of_claim
+from kubectl_sched.api.component_helpers.volume_claims import NOT_SUPPORTED_PROVISIONER, claim_uses, class_of_claim
 from kubectl_sched.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
 from kubectl_sched.framework.clauses import about_several, missing_key_hints
 from kubectl_sched.framework.cycle_state import PluginError
@@ -67,9 +67,12 @@ def _immediate(claim: PersistentVolumeClaim, objects: Objects) -> Evidence:
         why = "has no storage class, so it waits for a volume without one"
     elif storage_class is None:
         why = f"has no volume, and its storage class {name} {objects.absence(StorageClass)}"
+    elif storage_class.provisioner in {"", NOT_SUPPORTED_PROVISIONER}:
+        facts["provisioner"] = storage_class.provisioner
+        why = f"has no volume yet, and class {name} makes none"
     else:
         facts["provisioner"] = storage_class.provisioner
-        why = f"has no volume yet; class {name} binds at once, by {storage_class.provisioner or 'nobody'}"
+        why = f"has no volume yet; class {name} binds at once, by {storage_class.provisioner}"
     return Evidence(text=f"claim {claim.key} {why}", facts=facts)
 
 

@@ -192,7 +192,8 @@ class ClaimRequirements:
         is_reserved = is_bound_to(volume, claim)
         attributes_class = spec.volume_attributes_class_name or ""
         if spec.claim_ref is not None and not is_reserved:
-            return f"belongs to claim {spec.claim_ref.namespace}/{spec.claim_ref.name}"
+            whose = f"claim {spec.claim_ref.namespace}/{spec.claim_ref.name}"
+            return f"is still set aside for {whose} (Released)" if _is_released(volume) else f"belongs to {whose}"
         capacity = capacity_of(volume)
         if capacity < self._size:
             return f"holds only {capacity}"
@@ -212,6 +213,10 @@ class ClaimRequirements:
             return "is not selected by the claim's selector"
         missing = [mode for mode in self.claim.spec.access_modes if mode not in volume.spec.access_modes]
         return f"lacks access mode {', '.join(missing)}" if missing else None
+
+
+def _is_released(volume: PersistentVolume) -> bool:
+    return volume.status.phase == "Released"
 
 
 class VolumeIndex:
