@@ -152,6 +152,13 @@ def logs(namespace: str, pod: str, container: str = "") -> ShellCommand | None:
     return _of(["kubectl", "logs", pod, *(["-c", container] if container else []), "-n", namespace])
 
 
+def explain_pod(namespace: str, name: str) -> ShellCommand | None:
+    """Return the command that explains a pod; None if the names are not plain."""
+    if not _are_names(namespace, name):
+        return None
+    return _of(["kubectl", "sched", "explain", "pod", name, "-n", namespace])
+
+
 def delete_pods(namespace: str, names: Sequence[str]) -> ShellCommand | None:
     """Delete the pods of one namespace."""
     if not _are_names(*names) or dns_label_errors(namespace):

@@ -43,10 +43,18 @@ class WorkloadSpec(Part, frozen=True):
     template: PodTemplateSpec = PodTemplateSpec()
 
 
+class WorkloadStatus(Part, frozen=True):
+    """The pods that the workload's controller counts (None if it has not counted yet), and its conditions."""
+
+    replicas: Int32 | None = None
+    conditions: tuple[Condition, ...] = ()
+
+
 class ReplicaSet(KubernetesObject, frozen=True, tag_field="kind", tag="ReplicaSet"):
     """apps/v1."""
 
     spec: WorkloadSpec = WorkloadSpec()
+    status: WorkloadStatus = WorkloadStatus()
 
 
 class DeploymentSpec(WorkloadSpec, frozen=True):
@@ -60,6 +68,7 @@ class Deployment(KubernetesObject, frozen=True, tag_field="kind", tag="Deploymen
     """apps/v1."""
 
     spec: DeploymentSpec = DeploymentSpec()
+    status: WorkloadStatus = WorkloadStatus()
 
 
 class StatefulSetOrdinals(Part, frozen=True):
@@ -81,6 +90,7 @@ class StatefulSet(KubernetesObject, frozen=True, tag_field="kind", tag="Stateful
     """apps/v1."""
 
     spec: StatefulSetSpec = StatefulSetSpec()
+    status: WorkloadStatus = WorkloadStatus()
 
 
 class DaemonSetSpec(Part, frozen=True):
@@ -91,10 +101,18 @@ class DaemonSetSpec(Part, frozen=True):
     update_strategy: UpdateStrategy = UpdateStrategy()
 
 
+class DaemonSetStatus(Part, frozen=True):
+    """The nodes that are to have a pod, and those that have one."""
+
+    desired_number_scheduled: Int32 = 0
+    current_number_scheduled: Int32 = 0
+
+
 class DaemonSet(KubernetesObject, frozen=True, tag_field="kind", tag="DaemonSet"):
     """apps/v1."""
 
     spec: DaemonSetSpec = DaemonSetSpec()
+    status: DaemonSetStatus = DaemonSetStatus()
 
 
 class ReplicationControllerSpec(Part, frozen=True):
@@ -109,6 +127,7 @@ class ReplicationController(KubernetesObject, frozen=True, tag_field="kind", tag
     """core/v1."""
 
     spec: ReplicationControllerSpec = ReplicationControllerSpec()
+    status: WorkloadStatus = WorkloadStatus()
 
 
 class JobSpec(Part, frozen=True):
@@ -155,8 +174,10 @@ class JobTemplateSpec(Part, frozen=True):
 
 
 class CronJobSpec(Part, frozen=True):
-    """The schedule does not matter here."""
+    """The jobs to start, whether none is started now, and how late one may start; the schedule does not matter."""
 
+    suspend: bool | None = None
+    starting_deadline_seconds: int | None = None
     job_template: JobTemplateSpec = msgspec.field(default=JobTemplateSpec())
 
 

@@ -14,8 +14,8 @@ _SNAPSHOT = "kubectl sched snapshot cluster.json.gz"
 
 def show_decoded(dump: Dump, selection: Selection, output: str, color: str) -> int:
     """Print it; the exit code is that of something forbidden, since nothing was replayed."""
-    from kubectl_sched.diagnostics.pods_not_created import never_created
     from kubectl_sched.diagnostics.scheduler_statements import statements_of
+    from kubectl_sched.queries.never_created.never_created import never_created
     from kubectl_sched.render.answers.unreplayed_pods import Limits, shown_decoded
     from kubectl_sched.render.display import Display
     from kubectl_sched.render.show import show
@@ -24,7 +24,8 @@ def show_decoded(dump: Dump, selection: Selection, output: str, color: str) -> i
 
     around = Surroundings(dump, sees_all_pods=False)
     told = [statements_of(pod, around) for pod in select(dump.objects, selection)]
-    lacking = never_created(selection.namespace, around) if selection.means_all_pending else ()
+    missing = never_created(around, selection.namespace) if selection.means_all_pending else ()
+    lacking = tuple(each.whole for each in missing if not each.on_purpose)
     limits = Limits((*lacking, *dump.warnings), tuple(forbidden.rule for forbidden in dump.forbidden), _SNAPSHOT)
     shown = shown_decoded(told, limits, one=selection.is_one_pod and len(told) == 1)
     show(shown, Display(output=output, color=color))

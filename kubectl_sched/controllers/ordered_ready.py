@@ -36,7 +36,7 @@ def predecessors(
     return {
         after.metadata.uid: before
         for group in groups.values()
-        for before, after in zip(by_ordinal(group.values()), by_ordinal(group.values())[1:], strict=False)
+        for before, after in zip(byordinal_of(group.values()), byordinal_of(group.values())[1:], strict=False)
     }
 
 
@@ -45,9 +45,9 @@ def is_ordered(item: StatefulSet) -> bool:
     return item.spec.pod_management_policy != "Parallel"
 
 
-def by_ordinal(pods: Iterable[Pod]) -> list[Pod]:
+def byordinal_of(pods: Iterable[Pod]) -> list[Pod]:
     """The pods of one set as they are numbered."""
-    return sorted(pods, key=_ordinal)
+    return sorted(pods, key=ordinal_of)
 
 
 def sets_in_order(pods: Sequence[Pod]) -> list[Pod]:
@@ -55,7 +55,7 @@ def sets_in_order(pods: Sequence[Pod]) -> list[Pod]:
     of_set: dict[str, list[Pod]] = {}
     for pod in pods:
         of_set.setdefault(_set_of(pod), []).append(pod)
-    turns = {owner: iter(by_ordinal(each) if owner else each) for owner, each in of_set.items()}
+    turns = {owner: iter(byordinal_of(each) if owner else each) for owner, each in of_set.items()}
     return [next(turns[_set_of(pod)]) for pod in pods]
 
 
@@ -67,7 +67,7 @@ def _set_of(pod: Pod) -> str:
     return f"{pod.namespace}/{controller.name}"
 
 
-def _ordinal(pod: Pod) -> int:
+def ordinal_of(pod: Pod) -> int:
     """The number at the end of the name as an int32, -1 if there is none (getParentNameAndOrdinal)."""
     number = parse_int64(pod.name.rpartition("-")[2])
     return number if number is not None and number < 2**31 else -1

@@ -166,7 +166,7 @@ class PodExplainer:
         found, unreadable = self._readable(pods)
         if drifted:
             found = [each for each in found if each.history and each.history.verdict in _DRIFTED]
-        return [*found, *missing], unreadable
+        return [*missing, *found], unreadable
 
     def _readable(self, pods: list[Pod]) -> tuple[list[Explanation], list[str]]:
         """Explain each pod. One with an invalid quantity that nobody named is left out while others can be read."""
@@ -308,21 +308,25 @@ class PodExplainer:
         selection = self._question.selection
         if not workloads_named(selection):
             return
-        from kubectl_sched.diagnostics.pods_not_created import not_created  # most questions name no workload
+        # most questions name no workload
+        from kubectl_sched.queries.never_created.explained import result_of, stage_of_missing
+        from kubectl_sched.queries.never_created.never_created import never_created_of
 
         scheduler = self._schedulers.default_scheduler
         version = str(scheduler.configuration.version)
-        for result, stage in not_created(selection, self._around, scheduler.nodes):
-            yield Explanation(result=replace(result, kubernetes_version=version), stage=stage)
+        for each in never_created_of(selection, self._around):
+            if (each.workload.kind, each.obstacle.cause) != ("Job", "Suspended"):
+                yield Explanation(result=result_of(each, scheduler.nodes, version), stage=stage_of_missing(each))
         yield from self._held.suspended_jobs(selection)
 
     def about_workloads(self) -> Iterator[str]:
         """Yield a sentence for each workload that lacks pods, and for each node group of the DaemonSets asked for."""
         selection, objects = self._question.selection, self._dump.objects
         if selection.means_all_pending:
-            from kubectl_sched.diagnostics.pods_not_created import never_created
+            from kubectl_sched.queries.never_created.never_created import never_created
 
-            yield from never_created(selection.namespace, self._around)
+            missing = never_created(self._around, selection.namespace)
+            yield from (each.whole for each in missing if not each.on_purpose)
         daemon_sets = [name for kind, name in workloads_named(selection) if kind == "DaemonSet"]
         if daemon_sets:
             from kubectl_sched.controllers.daemon_set_coverage import coverage

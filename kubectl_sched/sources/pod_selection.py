@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from kubectl_sched.api.apps import ReplicaSet
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.errors import SchedError
 from kubectl_sched.record import Record
@@ -27,10 +26,15 @@ WORKLOAD_WORDS = {
         "StatefulSet": ("statefulset", "statefulsets", "sts"),
         "DaemonSet": ("daemonset", "daemonsets", "ds"),
         "Job": ("job", "jobs"),
+        "CronJob": ("cronjob", "cronjobs", "cj"),
         "ReplicationController": ("replicationcontroller", "replicationcontrollers", "rc"),
     }.items()
     for word in words
 }
+
+
+_OWNED = {"Deployment": "ReplicaSet", "CronJob": "Job"}
+"""The kinds between a workload and its pods."""
 
 
 class Selection(Record, frozen=True, kw_only=True):
@@ -208,11 +212,11 @@ def _of_workload(
     kind: str, name: str, pods: list[Pod], objects: Sequence[KubernetesObject], namespace: str | None
 ) -> list[Pod]:
     owners = {(kind, name)}
-    if kind == "Deployment":
+    if kind in _OWNED:
         owners = {
-            ("ReplicaSet", item.metadata.name)
+            (_OWNED[kind], item.metadata.name)
             for item in objects
-            if isinstance(item, ReplicaSet)
+            if type(item).__name__ == _OWNED[kind]
             and namespace in {None, item.metadata.namespace}
             and item.metadata.controller
             and (item.metadata.controller.kind, item.metadata.controller.name) == (kind, name)

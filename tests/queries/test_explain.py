@@ -256,15 +256,15 @@ WEBHOOK = 'Error creating: admission webhook "policy.example.com" denied the req
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        (QUOTA, "the ResourceQuota team does not allow it: a pod asks for cpu=1, and cpu=3 of cpu=3 are used"),
-        (WEBHOOK, "the webhook policy.example.com refuses it: no label"),
+        (QUOTA, "quota team has no room for more; a pod asks for 1 cpu, 3 of 3 are used"),
+        (WEBHOOK, "webhook policy.example.com refuses them; no label"),
         (
             'Error creating: admission webhook "a.b" denied the request: \n\nblocked by\n  policies',
-            "the webhook a.b refuses it: blocked by policies",
+            "webhook a.b refuses them; blocked by policies",
         ),
         (
             'Error creating: failed calling webhook "a.b": failed to call webhook: Post "x": connection refused',
-            'the webhook a.b cannot be asked: Post "x": connection refused',
+            'webhook a.b does not answer; Post "x": connection refused',
         ),
         ("Error creating: no", "Error creating: no"),
     ],
@@ -274,7 +274,8 @@ def test_pods_that_were_never_created_are_told_with_the_reason(text: str, told: 
     result = answer([node("w1"), replica_set(2), failed], "deployment/web")
     assert result.stage is not None
     assert (result.stage.name, result.stage.since) == ("NotCreated", NOON)
-    assert headline(result) == f"default/web-5d8-? was never created: ReplicaSet default/web-5d8 lacks 2 pods; {told}"
+    assert headline(result).startswith(f"default/web-5d8-? was never created: 2 of 2 pods are missing: {told}; ")
+    assert "they are of Deployment default/web, made by ReplicaSet web-5d8" in headline(result)
     assert not result.result.fits
     assert result.result.kubernetes_version
 
@@ -283,13 +284,13 @@ def test_workloads_that_lack_pods_are_named_where_all_pending_ones_are_asked_for
     failed = event("ReplicaSet/web-5d8", "FailedCreate", QUOTA, "replicaset-controller")
     objects = [node("w1"), replica_set(2), failed]
     (note, *_) = asked(objects, Selection(pending=True)).notes
-    assert note.startswith("ReplicaSet default/web-5d8 lacks 2 pods; the ResourceQuota team does not allow it")
+    assert note.startswith("Deployment default/web: 2 of 2 pods are missing: quota team has no room for more; a pod")
     for notes in (
         asked(objects, Selection(pending=True, namespace="other")).notes,
         asked([*objects, pod()], Selection(targets=("web-0",))).notes,
         asked([replica_set(0), failed], Selection(pending=True)).notes,
     ):
-        assert not any("lacks" in each for each in notes)
+        assert not any("missing" in each for each in notes)
 
 
 def test_a_workloads_name_that_is_misspelt_is_told_its_like() -> None:

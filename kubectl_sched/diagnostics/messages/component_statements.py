@@ -12,6 +12,7 @@ from kubectl_sched.diagnostics.messages.other_components import (
     component_reasons,
     longest_literal,
     pattern_of,
+    places_of,
 )
 from kubectl_sched.diagnostics.messages.scale_up_text import CLUSTER_AUTOSCALER, scale_up_reasons
 from kubectl_sched.record import Record
@@ -35,6 +36,13 @@ class Statement(Record, frozen=True, kw_only=True):
     meaning: Meaning | None
     groups: int | None = None
     """The number of node groups that cluster-autoscaler says it of; None for other texts."""
+
+    places: tuple[tuple[str, str], ...] = ()
+    """The name of each place of the spelling, and what the text has there."""
+
+    def place(self, name: str) -> str:
+        """Return what the text has in a place; empty if its spelling has none of that name."""
+        return dict(self.places).get(name, "")
 
 
 class _Found(NamedTuple):
@@ -72,7 +80,12 @@ def _statements(text: str) -> Iterator[Statement]:
         if not any(each.overlaps(other) for other in kept):
             kept.append(each)
     for reason, found in sorted(kept, key=lambda each: each.found.start()):
-        yield Statement(text=found[0], component=reason.component, meaning=reason.meaning(found))
+        yield Statement(
+            text=found[0],
+            component=reason.component,
+            meaning=reason.meaning(found),
+            places=tuple(places_of(found).items()),
+        )
 
 
 def _of_node_groups(reason: ScaleUpReason) -> Statement:

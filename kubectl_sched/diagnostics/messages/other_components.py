@@ -53,7 +53,7 @@ class ComponentReason(Record, frozen=True, kw_only=True):
 
     def meaning(self, found: re.Match[str]) -> Meaning:
         """Explain a text that has one of its spellings."""
-        places = {name: (text or "").strip("\"'.;, ") for name, text in found.groupdict().items()}
+        places = places_of(found)
         return Meaning(
             plugin="",
             says=filled_in(self.says, places),
@@ -62,6 +62,11 @@ class ComponentReason(Record, frozen=True, kw_only=True):
             title=self.title,
             name=self.name,
         )
+
+
+def places_of(found: re.Match[str]) -> dict[str, str]:
+    """Return what a text has in each place of its spelling, without quotes around it and punctuation after it."""
+    return {name: (text or "").strip("\"'.;, ") for name, text in found.groupdict().items()}
 
 
 @cache

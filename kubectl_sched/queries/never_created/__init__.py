@@ -1,0 +1,1 @@
+"""Pods that a workload should have and that were never made."""

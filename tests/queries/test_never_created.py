@@ -1,0 +1,78 @@
+"""Workloads whose pods were never made: each situation of fixtures/never_created is told with its cause and numbers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+
+from kubectl_sched.queries.explain import Question, explain
+from kubectl_sched.queries.never_created.never_created import never_created
+from kubectl_sched.sources.dump.reader import read
+from kubectl_sched.sources.pod_selection import Selection
+from kubectl_sched.sources.pod_surroundings import Surroundings
+
+if TYPE_CHECKING:
+    from kubectl_sched.queries.never_created.missing_pods import NeverCreated
+    from kubectl_sched.sources.dump.dump import Dump
+
+FIXTURE = Path(__file__).parents[2] / "fixtures" / "never_created" / "workloads.yaml"
+SITUATIONS: list[dict[str, Any]] = msgspec.yaml.decode(FIXTURE.read_bytes())
+NODE = {
+    "apiVersion": "v1",
+    "kind": "Node",
+    "metadata": {"name": "n1", "labels": {"kubernetes.io/hostname": "n1"}},
+    "status": {"allocatable": {"cpu": "16", "memory": "64Gi", "pods": "110"}},
+}
+
+
+def dump_of(objects: list[dict[str, Any]], folder: Path) -> Dump:
+    file = folder / "cluster.json"
+    file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [NODE, *objects]}))
+    return read([str(file)])
+
+
+def text_of(found: NeverCreated) -> str:
+    return f"{found.whole}; {found.obstacle.helps}"
+
+
+@pytest.mark.parametrize("situation", SITUATIONS, ids=[each["situation"] for each in SITUATIONS])
+def test_what_keeps_pods_from_being_made_is_named(situation: dict[str, Any], tmp_path: Path) -> None:
+    found = never_created(Surroundings(dump_of(situation["objects"], tmp_path)), "team")
+    assert len(found) == len(situation["found"])
+    for each, expected in zip(found, situation["found"], strict=True):
+        assert str(each.workload) == expected["workload"]
+        assert (each.wanted, each.there) == (expected["wanted"], expected["there"])
+        assert each.obstacle.cause == expected["cause"]
+        assert each.on_purpose == expected.get("on_purpose", False)
+        for field in ("name", "source"):
+            assert field not in expected or getattr(each.obstacle, field) == expected[field]
+        for text in expected["says"]:
+            assert text in text_of(each)
+        assert len(each.obstacle.clause) <= 100
+
+
+@pytest.mark.parametrize("situation", SITUATIONS, ids=[each["situation"] for each in SITUATIONS])
+def test_explain_of_the_workload_says_the_same(situation: dict[str, Any], tmp_path: Path) -> None:
+    dump = dump_of(situation["objects"], tmp_path)
+    for expected in situation["found"]:
+        kind, _, key = expected["workload"].partition(" ")
+        selection = Selection(targets=(f"{kind}/{key.partition('/')[2]}",), namespace="team")
+        answer, _ = explain(Question(selection=selection), dump)
+        missing = answer.explanations[0]
+        assert missing.stage is not None
+        assert missing.stage.name == "NotCreated"
+        assert not missing.result.fits
+        if (kind, expected["cause"]) != ("Job", "Suspended"):  # a suspended Job is explained with its gates
+            for text in expected["says"]:
+                assert text in " ".join(missing.stage.evidence)
+            assert missing.verdict.startswith("never created: ")
+
+
+def test_another_namespace_is_left_out(tmp_path: Path) -> None:
+    around = Surroundings(dump_of(SITUATIONS[0]["objects"], tmp_path))
+    assert never_created(around, "other") == ()
+    assert never_created(around) == never_created(around, "team")
