@@ -309,8 +309,7 @@ class PodExplainer:
         if not workloads_named(selection):
             return
         # most questions name no workload
-        from kubectl_sched.queries.never_created.explained import result_of, stage_of_missing
-        from kubectl_sched.queries.never_created.never_created import never_created_of
+        from kubectl_sched.queries.never_created.never_created import never_created_of, result_of, stage_of_missing
 
         scheduler = self._schedulers.default_scheduler
         version = str(scheduler.configuration.version)

@@ -23,7 +23,7 @@ class WorkloadName(NamedTuple):
 
 
 class Obstacle(Record, frozen=True, kw_only=True):
-    """What keeps pods from being made: the cause in one word, a short clause, and the object that it names."""
+    """The obstacle to making pods: the cause in one word, a short clause, and the object that it names."""
 
     cause: str
     """Quota, LimitRange, PodSecurity, Webhook, Policy, ServiceAccount, PriorityClass, Namespace, Refused, Suspended,

@@ -13,9 +13,13 @@ from kubectl_sched.api.apps import (
     ReplicationController,
     StatefulSet,
 )
+from kubectl_sched.api.meta import ObjectMeta
+from kubectl_sched.api.pod import Pod
+from kubectl_sched.diagnostics.pod_lifecycle import Stage
 from kubectl_sched.queries.never_created.replicated import deployment_without_replicas, lacking
 from kubectl_sched.queries.never_created.runs import cron_job_without_runs, daemon_set_lacking, job_without_pods
 from kubectl_sched.queries.never_created.workloads import Workloads
+from kubectl_sched.scheduler.result import Outcome, ScheduleResult
 from kubectl_sched.sources.pod_selection import workloads_named
 
 if TYPE_CHECKING:
@@ -23,6 +27,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.queries.never_created.missing_pods import NeverCreated
+    from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.sources.pod_selection import Selection
     from kubectl_sched.sources.pod_surroundings import Surroundings
 
@@ -65,3 +70,19 @@ def _of_workload(item: KubernetesObject, around: Workloads) -> Iterator[NeverCre
         name = around.name_of(item)
         if "ReplicaSet" in around.around.dump.present and name not in around.owned:
             yield deployment_without_replicas(name, 1 if item.spec.replicas is None else item.spec.replicas)
+
+
+def result_of(missing: NeverCreated, nodes: Snapshot, version: str) -> ScheduleResult:
+    """Return a result for a pod of the workload, which is named `NAME-?`, as it has no name yet."""
+    owner = missing.owner
+    pod = Pod(api_version="v1", metadata=ObjectMeta(name=f"{owner.name}-?", namespace=owner.namespace))
+    error = missing.obstacle.says or missing.sentence
+    return ScheduleResult(pod=pod, nodes=nodes, outcome=Outcome.ERROR, error=error, kubernetes_version=version)
+
+
+def stage_of_missing(missing: NeverCreated) -> Stage:
+    """Return the stage: how many pods are missing and why, of which workload, and what helps."""
+    owner = "" if missing.owner == missing.workload else f", made by {missing.owner.kind} {missing.owner.name}"
+    obstacle = missing.obstacle
+    evidence = (missing.sentence, obstacle.detail, f"they are of {missing.workload}{owner}", obstacle.helps)
+    return Stage(name="NotCreated", since=obstacle.since, evidence=tuple(filter(None, evidence)))
