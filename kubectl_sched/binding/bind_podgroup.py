@@ -19,6 +19,7 @@ from kubectl_sched.binding.scheduling_failure import report_failure, write_repor
 from kubectl_sched.own_error import EXIT_CODE
 from kubectl_sched.render.safe_text import count, listed
 from kubectl_sched.render.sentences.podgroup_headline import podgroup_headline
+from kubectl_sched.scheduler.result import UNKNOWN_EXIT_CODE
 from kubectl_sched.sources.live.live_errors import ClusterError, ResponseError
 
 if TYPE_CHECKING:
@@ -69,8 +70,7 @@ class _OfGroup:
         """The answer, None if something has changed meanwhile."""
         said = refusal_of_group(situation, self._order)
         if said is not None:
-            code = EXIT_CODE if any(map(unknown_of, situation.result.members)) else 1
-            return self._ended("Refused", code, said, situation, plan)
+            return self._ended("Refused", _code_of_refusal(situation), said, situation, plan)
         if plan != self._confirmed:
             self._tools.show(plan)
         if not situation.placed:
@@ -194,6 +194,12 @@ class _OfGroup:
             warnings=tuple(self._warnings),
             left=tuple(self._left),
         )
+
+
+def _code_of_refusal(situation: GroupSituation) -> int:
+    if situation.result.budget_ended is not None:
+        return UNKNOWN_EXIT_CODE
+    return EXIT_CODE if any(map(unknown_of, situation.result.members)) else 1
 
 
 def _in_words(situation: GroupSituation, plan: BindingPlan) -> str:

@@ -104,6 +104,8 @@ def refusal_of_group(situation: GroupSituation, order: Order) -> str | None:
     result, serving = situation.result, situation.serving
     if result.outcome in {Outcome.GATED, Outcome.DELETING}:
         return f"podgroup {podgroup_headline(result)}"
+    if result.budget_ended is not None:
+        return f"podgroup {podgroup_headline(result)}"
     if any(unknown_of(member) for member in result.members):
         return f"{situation.key}: a plugin could not judge one of its pods (explain podgroup says more)"
     if serving.state == RUNNING and not order.take_over:

@@ -20,6 +20,18 @@ _STEPS_OF_A_DRY_RUN: Final = 1000
 _CALL: Final = 4
 """Steps that numpy takes for any array, however short."""
 
+_CYCLES_OF_A_GROUP: Final = 10
+_MEMORY_OF_A_GROUP: Final = 4
+"""How many times the limits of one pod a group has: its members' results are all there at its end."""
+
+_ARRAYS_OF_A_MEMBER: Final = 200
+_BYTES_OF_A_NODE: Final = 50
+_BYTES_OF_A_ROW: Final = 100
+"""For each member and placement: its verdicts on all nodes, and its scores of those of the placement."""
+
+
+_MOST: Final = "the most that one cycle may take"
+
 
 class CycleLimits(Record, frozen=True, kw_only=True):
     """The most that one cycle may take.
@@ -32,6 +44,16 @@ class CycleLimits(Record, frozen=True, kw_only=True):
     """Bytes of arrays and of lists that one cycle holds at once."""
     keeps_time: bool = False
     """True if kube-scheduler's own time-outs hold, too, as for a scheduler; an explanation knows no clock."""
+
+    @property
+    def of_group(self) -> CycleLimits:
+        """Return the limits of a group whose members have these; none has more memory than an answer."""
+        memory = max(self.memory, min(_MEMORY_OF_A_GROUP * self.memory, ANSWER.memory))
+        return replace(self, steps=_CYCLES_OF_A_GROUP * self.steps, memory=memory)
+
+    def of_dry_run(self, pods: int) -> CycleLimits:
+        """Return the limits of a dry run over so many existing pods, which are no work of the pod's."""
+        return replace(self, steps=self.steps + _STEPS_OF_A_DRY_RUN * pods)
 
 
 ANSWER: Final = CycleLimits(steps=60_000_000, memory=4 << 30)
@@ -55,12 +77,15 @@ class BudgetEnded(Exception):  # noqa: N818 - what happens, not a mistake
 class CycleBudget:
     """Counts the work and the memory of one cycle; once it has ended, nothing more is allowed."""
 
-    __slots__ = ("_whole", "ended", "limits", "memory", "steps")
+    __slots__ = ("_group", "_whole", "ended", "limits", "memory", "steps")
 
-    def __init__(self, limits: CycleLimits = ANSWER, whole: CycleBudget | None = None) -> None:
-        """`whole` is the budget of which this one is a part: it ends with it."""
+    def __init__(
+        self, limits: CycleLimits = ANSWER, whole: CycleBudget | None = None, group: GroupBudget | None = None
+    ) -> None:
+        """`whole` and `group` end with this budget; its work and memory count as the group's, too."""
         self.limits = limits
         self._whole = whole
+        self._group = group
         self.steps = 0
         self.memory = 0
         self.ended: str | None = None
@@ -70,12 +95,18 @@ class CycleBudget:
         """Count work that is about to be done; raise BudgetEnded if it is too much."""
         self.steps += steps
         if self.ended is not None or self.steps > self.limits.steps:
-            self._end(f"more than {self.limits.steps:,} steps of work")
+            self._end(self._too_much_work)
+        if self._group is not None:
+            self._group.steps += steps
+            self._end_with_group()
 
     @property
     def left(self) -> int:
         """Return how many steps may still be spent."""
-        return max(self.limits.steps - self.steps, 0) if self.ended is None else 0
+        if self.ended is not None:
+            return 0
+        left = max(self.limits.steps - self.steps, 0)
+        return left if self._group is None else min(left, self._group.left)
 
     def spend_on_arrays(self, arrays: int, length: int) -> None:
         """Count that many operations on arrays of a length."""
@@ -89,24 +120,90 @@ class CycleBudget:
         """Count bytes that are about to be taken and kept; raise BudgetEnded if they are too many."""
         self.memory += size
         if self.ended is not None or self.memory > self.limits.memory:
-            self._end(f"more than {self.limits.memory >> 20:,} MiB of memory")
+            self._end(self._too_much_memory)
+        if self._group is not None:
+            self._group.memory += size
+            self._end_with_group()
 
     def release(self, size: int) -> None:
         """Count bytes that were held and are free again."""
         self.memory -= size
+        if self._group is not None:
+            self._group.memory -= size
 
     def renewed(self) -> CycleBudget:
         """Return a budget of the same limits that nothing was taken from."""
         return CycleBudget(self.limits)
 
     def for_dry_run(self, pods: int) -> CycleBudget:
-        """Return a budget of its own for a dry run over so many existing pods, which are no work of the pod's."""
-        steps = self.limits.steps + _STEPS_OF_A_DRY_RUN * pods
-        return CycleBudget(replace(self.limits, steps=steps), self)
+        """Return a budget of its own for a dry run over so many existing pods."""
+        group = self._group.for_dry_run(pods) if self._group is not None else None
+        return CycleBudget(self.limits.of_dry_run(pods), self, group)
 
-    def _end(self, needs: str) -> None:
-        if self.ended is None:
-            self.ended = f"its cycle needs {needs}, the most that one cycle may take"
-            if self._whole is not None:
-                self._whole.ended = self.ended
+    @property
+    def _subject(self) -> str:
+        return "its cycle" if self._group is None else "the cycle of one member"
+
+    @property
+    def _too_much_work(self) -> str:
+        return f"{self._subject} needs more than {self.limits.steps:,} steps of work, {_MOST}"
+
+    @property
+    def _too_much_memory(self) -> str:
+        return f"{self._subject} needs more than {self.limits.memory >> 20:,} MiB of memory, {_MOST}"
+
+    def _end(self, why: str) -> None:
+        self.close(why)
         raise BudgetEnded(self.ended)
+
+    def close(self, why: str) -> None:
+        """End the budget, and those that it is a part of; the clause of the first end stands."""
+        if self.ended is None:
+            self.ended = why
+            for each in (self._whole, self._group):
+                if each is not None:
+                    each.close(why)
+
+    def _end_with_group(self) -> None:
+        group = self._group
+        if group is not None and (why := group.exceeded) is not None:
+            self._end(why)
+
+
+class GroupBudget(CycleBudget):
+    """The budget of a group's cycle: each member has its own limits, and all of them together those of the group."""
+
+    __slots__ = ("_dry_runs", "_of_member")
+
+    def __init__(
+        self, of_member: CycleLimits, limits: CycleLimits | None = None, whole: CycleBudget | None = None
+    ) -> None:
+        """Without limits of its own, the group has those that follow from its members'."""
+        super().__init__(limits or of_member.of_group, whole)
+        self._of_member = of_member
+        self._dry_runs: GroupBudget | None = None
+
+    def for_member(self, nodes: int, rows: int) -> CycleBudget:
+        """Return the budget of one member's cycle over so many nodes, of which so many rows are in the placement."""
+        self.steps += _ARRAYS_OF_A_MEMBER * (_CALL + nodes // _ENTRIES_A_STEP)
+        self.memory += _BYTES_OF_A_NODE * nodes + _BYTES_OF_A_ROW * rows
+        return CycleBudget(self._of_member, group=self)
+
+    def for_dry_run(self, pods: int) -> GroupBudget:
+        """Return the budget that all dry runs of the cycle share, those of its members and of the group."""
+        if self._dry_runs is None:
+            self._dry_runs = GroupBudget(self._of_member.of_dry_run(pods), self.limits.of_dry_run(pods), self)
+        return self._dry_runs
+
+    @property
+    def _subject(self) -> str:
+        return "the cycle of the whole group"
+
+    @property
+    def exceeded(self) -> str | None:
+        """A clause that says what ended the group's cycle, or ends it now; None while it may go on."""
+        if self.ended is not None:
+            return self.ended
+        if self.steps > self.limits.steps:
+            return self._too_much_work
+        return self._too_much_memory if self.memory > self.limits.memory else None

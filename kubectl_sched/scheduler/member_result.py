@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from kubectl_sched.scheduler.result import Outcome, ScheduleResult
+from kubectl_sched.scheduler.result import Outcome, ScheduleResult, Unknown
 
 if TYPE_CHECKING:
     from kubectl_sched.scheduler.podgroup_result import PodGroupResult
@@ -24,6 +24,16 @@ class MemberResult(ScheduleResult, frozen=True, kw_only=True):
     def best(self) -> tuple[str, ...]:
         """The nodes that tie; none for a pod whose group gets no nodes."""
         return super().best if self.fits else ()
+
+    @property
+    def budget_ended(self) -> str | None:
+        """Return the clause that says what ended the cycle of the group; None if nothing did."""
+        return self.podgroup.budget_ended
+
+    @cached_property
+    def unknown(self) -> tuple[Unknown, ...]:
+        """What was not judged for the pod itself, or that its group's cycle was not run to its end."""
+        return super().unknown or self.podgroup.unknown[-1:]
 
 
 def part_of_cycle(alone: ScheduleResult, cycle: PodGroupResult) -> ScheduleResult:

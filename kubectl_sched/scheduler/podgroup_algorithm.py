@@ -27,6 +27,7 @@ from kubectl_sched.scheduler.schedule_one import begin, schedule
 
 if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
+    from kubectl_sched.framework.cycle_budget import GroupBudget
     from kubectl_sched.framework.podgroup_info import Placement, PodGroupInfo
     from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.scheduler.result import ScheduleResult
@@ -42,6 +43,7 @@ class Algorithm(CachingRecord, frozen=True, kw_only=True):
 
     info: PodGroupInfo
     framework: Framework
+    budget: GroupBudget
     runs_post_filter: bool = True
 
     @property
@@ -55,9 +57,9 @@ class Algorithm(CachingRecord, frozen=True, kw_only=True):
         version = str(self.framework.handle.version)
         return PodGroupResult(info=self.info, outcome=Outcome.UNSCHEDULABLE, kubernetes_version=version)
 
-    def without_post_filter(self) -> Algorithm:
-        """Return the same without preemption pod by pod."""
-        return replace(self, runs_post_filter=False)
+    def without_post_filter(self, budget: GroupBudget) -> Algorithm:
+        """Return the algorithm without preemption pod by pod, on another budget."""
+        return replace(self, runs_post_filter=False, budget=budget)
 
     def run(self, nodes: Snapshot, placement: Placement) -> PlacementResult:
         """Try all members on the nodes of the placement."""
@@ -129,7 +131,7 @@ class Algorithm(CachingRecord, frozen=True, kw_only=True):
         """Schedule one member, and assume it where it found a node."""
         everywhere = len(placement.rows) == len(nodes)
         started = replace(
-            begin(pod, nodes, self.framework),
+            begin(pod, nodes, self.framework, self.budget.for_member(len(nodes), len(placement.rows))),
             placement=None if everywhere else placement.rows,
             runs_post_filter=self.runs_post_filter and not self.is_by_feasibility,
         )

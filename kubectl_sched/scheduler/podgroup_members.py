@@ -10,6 +10,7 @@ from kubectl_sched.api.meta import ObjectMeta
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.api.scheduling import CompositePodGroup
 from kubectl_sched.config.scheduler_name import scheduler_name_of
+from kubectl_sched.framework.cycle_budget import GroupBudget
 from kubectl_sched.framework.podgroup_info import Group, PodGroupInfo, children_of, root_of, tree_info
 from kubectl_sched.scheduler.group_membership import is_member, queue_key, scheduled_members
 from kubectl_sched.scheduler.podgroup_result import Member, PodGroupResult
@@ -73,11 +74,17 @@ def _queued(info: PodGroupInfo, keys: frozenset[str]) -> PodGroupInfo:
 
 
 def cycle_of_group(
-    info: PodGroupInfo, scheduler: Scheduler, nodes: Snapshot, *, preempts: bool = True, profile: str | None = None
+    info: PodGroupInfo,
+    scheduler: Scheduler,
+    nodes: Snapshot,
+    *,
+    preempts: bool = True,
+    profile: str | None = None,
+    budget: GroupBudget | None = None,
 ) -> PodGroupResult:
     """Run the cycle for the members that are in the queue, in their order; without `preempts` nobody may be evicted.
 
-    `profile` is one for all members instead of their own.
+    `profile` is one for all members instead of their own; without a budget the cycle has one of its own.
     """
     configuration = scheduler.configuration
     version = str(configuration.version)
@@ -87,7 +94,8 @@ def cycle_of_group(
     framework = scheduler.framework(profile or scheduler_name_of(info.pods[0]))
     if why is not None or framework is None:
         return failed_before_scheduling(info, version, why or "", configuration.release)
-    return schedule_one_podgroup(info, _in_flight(info, nodes), framework, preempts=preempts)
+    budget = budget or GroupBudget(scheduler.limits)
+    return schedule_one_podgroup(info, _in_flight(info, nodes), framework, preempts=preempts, budget=budget)
 
 
 def _in_flight(info: PodGroupInfo, nodes: Snapshot) -> Snapshot:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from kubectl_sched.framework.fit_error import event_note
 from kubectl_sched.framework.status import SUCCESS, Code, Status
 from kubectl_sched.record import CachingRecord, Record
+from kubectl_sched.scheduler.result import Unknown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -131,6 +132,16 @@ class PodGroupResult(CachingRecord, frozen=True, kw_only=True):
     """None if no condition is written."""
 
     warnings: tuple[str, ...] = ()
+    budget_ended: str | None = None
+    """The clause that says what ended the cycle before everything was judged; None if nothing did."""
+
+    @property
+    def unknown(self) -> tuple[Unknown, ...]:
+        """What was not judged where the budget ended, the group as a whole last."""
+        if self.budget_ended is None:
+            return ()
+        of_members = (each for attempt in self.attempts for each in attempt.result.unknown)
+        return (*dict.fromkeys(of_members), Unknown(plugin=None, node=None, error=self.budget_ended))
 
     @property
     def domain(self) -> str | None:
@@ -150,6 +161,8 @@ class PodGroupResult(CachingRecord, frozen=True, kw_only=True):
     @property
     def victims(self) -> tuple[Pod, ...]:
         """The pods that are evicted: for the group as a whole, and up to 1.36 for its members even if it stays out."""
+        if self.budget_ended is not None:
+            return ()
         found = list(self.post_filter.victims) if self.post_filter is not None else []
         for attempt in self.attempts:
             if attempt.requires_preemption and attempt.result.post_filter is not None:

@@ -27,8 +27,6 @@ _OUTCOMES = {Code.SUCCESS: Outcome.SCHEDULABLE, Code.ERROR: Outcome.ERROR}
 def submit(result: PodGroupResult, release: Release) -> PodGroupResult:
     """Return the result with the group's outcome, its members' and its condition."""
     info, outcome = result.info, _OUTCOMES.get(result.status.code, Outcome.UNSCHEDULABLE)
-    if any(attempt.result.budget_ended is not None for attempt in result.attempts):
-        outcome = Outcome.UNKNOWN
     if info.is_tree:
         children = tuple(submit(child, release) for child in result.children)
         members = tuple(member for child in children for member in child.members)
@@ -40,6 +38,20 @@ def submit(result: PodGroupResult, release: Release) -> PodGroupResult:
     members = tuple(_member(pod, attempts.get(pod.key), result, nominations, release) for pod in info.pods)
     condition = written(info, condition_of(result.status, release))
     return replace(result, outcome=outcome, members=(*members, *deleted_members(info)), condition=condition)
+
+
+def not_judged(result: PodGroupResult, why: str) -> PodGroupResult:
+    """Return the result of a cycle that its budget ended: nobody has a node, nothing is written, nobody is evicted."""
+    attempts = {each.pod.key: each.result for each in result.attempts}
+    waiting = (Member(pod=pod, outcome=Outcome.UNKNOWN, result=attempts.get(pod.key)) for pod in result.info.pods)
+    return replace(
+        result,
+        outcome=Outcome.UNKNOWN,
+        budget_ended=why,
+        members=(*waiting, *deleted_members(result.info)),
+        children=tuple(not_judged(child, why) for child in result.children),
+        post_filter=None,
+    )
 
 
 def deleted_members(info: PodGroupInfo) -> tuple[Member, ...]:
@@ -122,12 +134,9 @@ def _of_failed_group(pod: Pod, attempt: Attempt, result: PodGroupResult, release
 def _failed(pod: Pod, status: Status, attempt: Attempt | None, nominated: str | None = None) -> Member:
     if status.code is Code.ERROR:
         nominated = ""
-    outcome = Outcome.ERROR if status.code is Code.ERROR else Outcome.UNSCHEDULABLE
-    if attempt is not None and attempt.result.budget_ended is not None:
-        outcome = Outcome.UNKNOWN
     return Member(
         pod=pod,
-        outcome=outcome,
+        outcome=Outcome.ERROR if status.code is Code.ERROR else Outcome.UNSCHEDULABLE,
         message=status.message,
         nominated_node=nominated,
         result=attempt.result if attempt is not None else None,

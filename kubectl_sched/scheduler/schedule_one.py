@@ -52,8 +52,8 @@ def cycle(pod: Pod, nodes: Snapshot, framework: Framework) -> ScheduleResult:
         return replace(result, outcome=Outcome.ERROR, error=str(wrong), event=event_note(str(wrong)))
 
 
-def begin(pod: Pod, nodes: Snapshot, framework: Framework) -> ScheduleResult:
-    """The result of the pod before any plugin was asked."""
+def begin(pod: Pod, nodes: Snapshot, framework: Framework, budget: CycleBudget | None = None) -> ScheduleResult:
+    """The result of the pod before any plugin was asked; without a budget it has one of its own."""
     return ScheduleResult(
         pod=with_spec(pod, node_name=""),
         nodes=nodes,
@@ -61,7 +61,7 @@ def begin(pod: Pod, nodes: Snapshot, framework: Framework) -> ScheduleResult:
         kubernetes_version=str(framework.handle.version),
         current_node=pod.spec.node_name or None,
         framework=framework,
-        state=CycleState(CycleBudget(framework.handle.limits)),
+        state=CycleState(budget or CycleBudget(framework.handle.limits)),
     )
 
 

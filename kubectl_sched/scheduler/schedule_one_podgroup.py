@@ -25,28 +25,29 @@ from kubectl_sched.scheduler.podgroup_algorithm import Algorithm, all_rows
 from kubectl_sched.scheduler.podgroup_completion import completed, with_post_filter
 from kubectl_sched.scheduler.podgroup_post_filter import run_pod_group_post_filter
 from kubectl_sched.scheduler.podgroup_result import POD_GROUP_UNSCHEDULABLE, UNSCHEDULABLE, PlacementResult
-from kubectl_sched.scheduler.podgroup_submission import deleted_members, submit
+from kubectl_sched.scheduler.podgroup_submission import deleted_members, not_judged, submit
 from kubectl_sched.scheduler.result import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from kubectl_sched.framework.cycle_budget import GroupBudget
     from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.scheduler.podgroup_result import PodGroupResult
     from kubectl_sched.snapshot import Snapshot
 
 
 def schedule_one_podgroup(
-    info: PodGroupInfo, nodes: Snapshot, framework: Framework, *, preempts: bool
+    info: PodGroupInfo, nodes: Snapshot, framework: Framework, *, preempts: bool, budget: GroupBudget
 ) -> PodGroupResult:
     """Run the cycle for the group: `info.pods` are the members that wait in the queue, in their order."""
-    algorithm = Algorithm(info=info.without_deleted(), framework=framework, runs_post_filter=preempts)
+    algorithm = Algorithm(info=info.without_deleted(), framework=framework, budget=budget, runs_post_filter=preempts)
     if not algorithm.info.pods:
         return replace(algorithm.untried, outcome=Outcome.DELETING, members=deleted_members(algorithm.info))
     result = completed(_place(algorithm, nodes))
     if preempts and result.status.code is Code.UNSCHEDULABLE:
         result = _post_filter(algorithm, nodes, result)
-    return submit(result, framework.handle.release)
+    return submit(result, framework.handle.release) if budget.ended is None else not_judged(result, budget.ended)
 
 
 def _place(algorithm: Algorithm, nodes: Snapshot) -> PodGroupResult:
@@ -142,9 +143,11 @@ def _best(algorithm: Algorithm, nodes: Snapshot, result: PodGroupResult) -> PodG
 
 def _post_filter(algorithm: Algorithm, nodes: Snapshot, result: PodGroupResult) -> PodGroupResult:
     """Preemption for the group as a whole: what it says is appended to the group's status, an error takes its place."""
+    budget = algorithm.budget.for_dry_run(len(nodes.existing_pods))
 
     def trial(changed: Snapshot) -> GroupTrial:
-        tried = _place(algorithm.without_post_filter(), changed)
+        tried = _place(algorithm.without_post_filter(budget), changed)
+        budget.release(budget.memory)  # nearly all of it goes with the results
         return GroupTrial(status=tried.status, attempts=_found(tried.chosen))
 
     cycle = GroupCycle(tried=tuple(_tried(result)), trial=trial)

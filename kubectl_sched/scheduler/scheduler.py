@@ -41,7 +41,7 @@ class Scheduler:
         self.configuration = configuration
         self._frameworks: dict[str, Framework] = {}
         self._extender_client = extender_client
-        self._limits = limits
+        self.limits = limits
         self._orders: dict[QueueSortPlugin, QueueOrder] = {}
         self.nodes = self._with_nominated(nodes)
 
@@ -66,7 +66,7 @@ class Scheduler:
                 parallelism=of.parallelism,
                 extender_client=self._extender_client,
                 scheduler_names=frozenset(of.profiles),
-                limits=self._limits,
+                limits=self.limits,
             )
             framework = Framework(profile, make_plugins(profile, handle), handle)
             self._frameworks[scheduler_name] = framework

@@ -64,7 +64,10 @@ def _explained(info: PodGroupInfo, scheduler: Scheduler) -> PodGroupResult:
     passes = placed >= (info.min_count or 0)
     members = (*(_member(result, node_name, passes=passes) for result, node_name in found), *gated)
     outcomes = {member.outcome for member in members}
-    outcome = next((each for each in (Outcome.SCHEDULABLE, Outcome.UNSCHEDULABLE) if each in outcomes), Outcome.GATED)
+    outcome = next(
+        (each for each in (Outcome.UNKNOWN, Outcome.SCHEDULABLE, Outcome.UNSCHEDULABLE) if each in outcomes),
+        Outcome.GATED,
+    )
     attempts = tuple(
         Attempt(pod=result.pod, result=result, status=SUCCESS if node_name else unschedulable(result.event or ""))
         for result, node_name in found

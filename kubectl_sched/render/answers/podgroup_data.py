@@ -34,6 +34,7 @@ def podgroup_data(result: PodGroupResult) -> dict[str, Any]:
         "event": None,
         "suggestions": [],
         "warnings": list(podgroup_warnings(result)),
+        "unknown": plain(result.unknown),
     }
 
 

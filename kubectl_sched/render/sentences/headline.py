@@ -119,7 +119,8 @@ def unjudged(result: ScheduleResult) -> str:
     if result.left_open is not None:
         if unknown_nodes(result.verdict).any():
             return safe(not_judged(result.verdict))
-        return f"preemption was not tried to its end: {result.left_open}"
+        is_about_preemption = any(each.plugin is not None for each in result.unknown)
+        return f"{'preemption was not tried to its end: ' if is_about_preemption else ''}{result.left_open}"
     if unknown_nodes(result.verdict).any():
         return f"{safe(could_not_judge(result.verdict))}; {_UNAFFECTED}"
     failed = "; ".join(f"{each.plugin} failed with {safe(each.error)}" for each in result.unknown)

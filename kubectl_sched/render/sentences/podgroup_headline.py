@@ -18,7 +18,7 @@ def podgroup_headline(result: PodGroupResult) -> str:
     verdicts: dict[Outcome, Callable[[], str]] = {
         Outcome.GATED: lambda: f"waits: {_why_gated(result)}".replace("waits: waiting for", "waits for", 1),
         Outcome.ERROR: lambda: f"fails: {result.status.message}",
-        Outcome.UNKNOWN: lambda: f"may or may not fit: {result.status.message}",
+        Outcome.UNKNOWN: lambda: f"may or may not fit: {result.budget_ended or 'not all of its pods were judged'}",
         Outcome.DELETING: lambda: "is not scheduled: its pending pods are being deleted",
         Outcome.SCHEDULABLE: lambda: f"fits: {_placed(result)}{_where(result)}",
         Outcome.UNSCHEDULABLE: lambda: _why_not(result),

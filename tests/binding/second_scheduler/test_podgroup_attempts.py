@@ -27,6 +27,7 @@ from kubectl_sched.binding.second_scheduler.queueing_hints import PluginHints
 from kubectl_sched.binding.second_scheduler.scheduling_loop import SchedulingLoop
 from kubectl_sched.binding.second_scheduler.scheduling_queue import SchedulingQueue
 from kubectl_sched.config import KubeVersion, load_configuration
+from kubectl_sched.framework.cycle_budget import SERVICE, CycleLimits
 from kubectl_sched.framework.status import error
 from kubectl_sched.scheduler.scheduler import Scheduler
 from kubectl_sched.sources.kinds import BY_NAME
@@ -61,6 +62,7 @@ class Recorder:
         self.flying: dict[str, Finished] = {}
         self.told: list[tuple[str, str | None]] = []
         self.conditions: list[tuple[str, str]] = []
+        self.overdrafts: list[tuple[str, str]] = []
         self.held: dict[str, str] = {}
         self.preempted: set[str] = set()
         """UIDs of pods that wait in Permit and have just been preempted."""
@@ -77,6 +79,9 @@ class Recorder:
     ) -> None:
         assert not reservations
         self.flying[result.pod.name] = Finished(queued, result, node, Bound(node=node), began)
+
+    def report_overdraft(self, pod: Pod, message: str, _: Framework) -> None:
+        self.overdrafts.append((pod.name, message))
 
     def report(self, result: ScheduleResult, failed: Failed | None = None) -> None:
         """Nobody asks what is said of single pods."""
@@ -103,11 +108,13 @@ class Recorder:
 class Cluster:
     """A scheduling loop over what a test tells it."""
 
+    limits = SERVICE
+
     def __init__(self, minor: str, *, preempts: bool = False, **gates: bool) -> None:
         on = {"GenericWorkload": True, **({"GangScheduling": True} if minor != "1.37" else {}), **gates}
         configuration = load_configuration(None, KubeVersion.parse(minor), on)
         cache = Cache(scheduler_options(configuration.features.enabled))
-        scheduler = Scheduler(configuration, cache.snapshot({}))
+        scheduler = Scheduler(configuration, cache.snapshot({}), limits=self.limits)
         framework = scheduler.framework(NAME)
         assert framework is not None
         membership = Membership(configuration, cache)
@@ -168,6 +175,12 @@ class Cluster:
         if not failed:
             spec = structs.replace(finished.queued.pod.spec, node_name=finished.node)
             self.tell(structs.replace(finished.queued.pod, spec=spec))
+
+
+class FrugalCluster(Cluster):
+    """A loop whose cycles may do little."""
+
+    limits = CycleLimits(steps=1_000, memory=1 << 30)
 
 
 def small(name: str, cpu: str = "4") -> KubernetesObject:
@@ -241,6 +254,31 @@ def test_a_gang_that_does_not_fit_is_bound_nowhere_and_tried_again_after_its_bac
         cluster.later(3)
     assert set(cluster.decide().values()) == {"n1", "n2"}
     assert [status for _, status in cluster.recorder.conditions] == ["False", "True"]
+
+
+@BOTH
+def test_a_group_whose_members_cost_too_much_together_waits_by_itself_and_others_go_on(minor: str) -> None:
+    cluster = FrugalCluster(minor)
+    cluster.tell(*(small(f"n{number}", "32") for number in range(2)), group(minimum=16), *members(16, cpu="1"))
+    cluster.tell(pod("alone", **requests(cpu="1")))
+    assert cluster.decide().keys() == {"alone"}
+    assert sorted(name for name, _ in cluster.recorder.overdrafts) == sorted(each.name for each in members(16))
+    (said,) = {message for _, message in cluster.recorder.overdrafts}
+    assert said.startswith("the cycle of the whole group needs more than 10,000 steps of work")
+    assert "tried again after a back-off" in said
+    assert not cluster.recorder.told, "nothing is said in kube-scheduler's name"
+    assert not cluster.recorder.conditions
+    before = len(cluster.recorder.overdrafts)
+    cluster.later(1)
+    cluster.later(8)
+    assert before < len(cluster.recorder.overdrafts) <= 4 * before, "each wait is twice as long"
+
+
+@BOTH
+def test_a_group_of_as_many_members_is_bound_at_once_where_it_may(minor: str) -> None:
+    cluster = Cluster(minor)
+    cluster.tell(*(small(f"n{number}", "32") for number in range(2)), group(minimum=16), *members(16, cpu="1"))
+    assert len(cluster.decide()) == 16
 
 
 @BOTH

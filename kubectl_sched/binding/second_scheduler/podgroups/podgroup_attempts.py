@@ -17,6 +17,7 @@ from kubectl_sched.binding.second_scheduler.metrics import ERROR, UNSCHEDULABLE
 from kubectl_sched.binding.second_scheduler.pod_attempts import rejecting_plugins
 from kubectl_sched.binding.second_scheduler.queued_pod import QueuedPodGroup, nominated_pod
 from kubectl_sched.config.scheduler_name import scheduler_name_of
+from kubectl_sched.framework.cycle_budget import GroupBudget
 from kubectl_sched.framework.podgroup_info import PodGroupInfo
 from kubectl_sched.framework.status import SUCCESS
 from kubectl_sched.render.sentences.headline import unjudged
@@ -76,13 +77,12 @@ class PodGroupAttempts:
         try:
             result = self._run(members)
             pods.metrics.decided(pods.clock() - began)
-            judged = [each.result for each in result.members if each.result is not None]
-            ended = next((each.budget_ended for each in judged if each.budget_ended is not None), None)
-            if ended is not None:
-                pods.hold_back(entity, members, ended)
+            if result.budget_ended is not None:
+                pods.hold_back(entity, members, result.budget_ended)
                 return
             for each in (entity, *members):
                 each.overdrafts = 0
+            judged = (each.result for each in result.members if each.result is not None)
             unknown = next((each for each in judged if each.unknown), None)
             left = members if unknown is not None else _bind_members(members, result, pods, began)
         except Exception as failure:  # noqa: BLE001 - one group that nobody has thought of must not stop all others
@@ -145,9 +145,10 @@ class PodGroupAttempts:
         if root is None:
             return self._without_group(pods)
         info = info_of(root, nodes, pods)
-        result = cycle_of_group(info, self._scheduler, nodes)
-        if result.is_waiting_on_preemption and not self._may_preempt:
-            result = cycle_of_group(info, self._scheduler, nodes, preempts=False)
+        budget = GroupBudget(self._scheduler.limits)
+        result = cycle_of_group(info, self._scheduler, nodes, budget=budget)
+        if result.is_waiting_on_preemption and not self._may_preempt and budget.ended is None:
+            result = cycle_of_group(info, self._scheduler, nodes, preempts=False, budget=budget)
         return result
 
     def _without_group(self, pods: list[Pod]) -> PodGroupResult:
