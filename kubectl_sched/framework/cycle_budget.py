@@ -22,7 +22,7 @@ _CALL: Final = 4
 
 _CYCLES_OF_A_GROUP: Final = 10
 _MEMORY_OF_A_GROUP: Final = 4
-"""How many times the limits of one pod a group has: its members' results are all there at its end."""
+"""A group has so many times the limits of one pod; the results of its members are all there at its end."""
 
 _ARRAYS_OF_A_MEMBER: Final = 200
 _BYTES_OF_A_NODE: Final = 50

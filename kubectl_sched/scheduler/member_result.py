@@ -32,7 +32,7 @@ class MemberResult(ScheduleResult, frozen=True, kw_only=True):
 
     @cached_property
     def unknown(self) -> tuple[Unknown, ...]:
-        """What was not judged for the pod itself, or that its group's cycle was not run to its end."""
+        """Verdicts that are missing for the pod itself, else that its group's cycle was not run to its end."""
         return super().unknown or self.podgroup.unknown[-1:]
 
 

@@ -137,7 +137,7 @@ class PodGroupResult(CachingRecord, frozen=True, kw_only=True):
 
     @property
     def unknown(self) -> tuple[Unknown, ...]:
-        """What was not judged where the budget ended, the group as a whole last."""
+        """Verdicts that are missing because the budget ended, that on the group as a whole last."""
         if self.budget_ended is None:
             return ()
         of_members = (each for attempt in self.attempts for each in attempt.result.unknown)
