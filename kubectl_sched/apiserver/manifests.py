@@ -11,6 +11,7 @@ from msgspec import structs
 
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.apiserver.applied_objects import APPLIED
+from kubectl_sched.apiserver.field_validation import UnknownFields
 from kubectl_sched.apiserver.refused_manifest import RefusedError
 from kubectl_sched.apiserver.validation.unknown_fields import about_unknown_fields
 from kubectl_sched.apiserver.validation.workload_validation import check_workload
@@ -41,12 +42,14 @@ class Manifests(NamedTuple):
     """Those of the notes that are about unknown fields, which may be behind what is refused."""
 
 
-def read_manifests(paths: Sequence[str], namespace: str, dry_run: DryRun | None) -> Manifests:
+def read_manifests(
+    paths: Sequence[str], namespace: str, dry_run: DryRun | None, unknown_fields: UnknownFields = UnknownFields.warn
+) -> Manifests:
     """Everything in the files; with `dry_run` as its server would store it.
 
     A path is a file, a directory (its .json, .yaml and .yml files) or `-`. What names no namespace is in `namespace`.
-    Raises SchedError where a file cannot be read or a field has the wrong type, RefusedError for what the API server
-    would not store.
+    Raises SchedError where a file cannot be read, a field has the wrong type or is unknown (unless `unknown_fields`
+    lets it pass), RefusedError for what the API server would not store.
     """
     found: list[KubernetesObject] = []
     others: list[KubernetesObject] = []
@@ -59,6 +62,8 @@ def read_manifests(paths: Sequence[str], namespace: str, dry_run: DryRun | None)
                 item = _object(whole, file, namespace, len(found))
                 if isinstance(item, POD_MAKERS):
                     misspelt += about_unknown_fields(document) if dry_run is None else ()
+                    if misspelt and unknown_fields is UnknownFields.strict:
+                        raise SchedError(f"{file}: {misspelt[-1]} (whatif --validate=warn goes on without it)")
                     _check(item, misspelt)
                     found.append(item)
                 elif item is not None:
@@ -72,6 +77,7 @@ def read_manifests(paths: Sequence[str], namespace: str, dry_run: DryRun | None)
         raise SchedError(f"{', '.join(paths)}: there is nothing that makes pods in it{kinds}")
     said = tuple(dry_run.notes) if dry_run is not None else ()
     last = {(type(item), item.key): item for item in found}
+    misspelt = [] if unknown_fields is UnknownFields.ignore else misspelt
     notes = (*said, *misspelt, *_about_repeated(found), *_about(passed_over))
     return Manifests(tuple(last.values()), tuple(others), notes, tuple(misspelt))
 

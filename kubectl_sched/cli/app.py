@@ -34,8 +34,6 @@ def app(arguments: Sequence[str], prog_name: str = "kubectl sched", **settings: 
         print_completions(rest)
     if name in {*HELP_FLAGS, "options"}:
         _print_help(name)
-    if name not in COMMANDS:
-        raise SchedError(_unknown(name, prog_name))
     try:
         settings = {**settings, "standalone_mode": False, "default_map": _defaults(name)}
         return command(name).main(rest, f"{prog_name} {name}", **settings)
@@ -56,7 +54,8 @@ def with_command(arguments: Sequence[str], prog_name: str = "kubectl sched") -> 
     if name == "--version":
         return ["version", *rest]
     if not name.startswith("-") or name in HELP_FLAGS:
-        return [name, *rest]
+        is_command = name in {*COMMANDS, *HELP_FLAGS, "options", COMPLETE}
+        return [name, *rest] if is_command else ["explain", _checked_name(name, prog_name), *rest]
     flag = next((word for word in arguments if word.startswith("-") and word not in leading_flags()), None)
     behind = next((word for word in arguments if word in COMMANDS), None)
     if flag is not None and behind is not None:
@@ -83,12 +82,52 @@ def _print_help(name: str) -> NoReturn:
     sys.exit(0)
 
 
-def _unknown(name: str, prog_name: str) -> str:
+def _checked_name(name: str, prog_name: str) -> str:
+    """Return the first word of a line without a command, which names what is to be explained.
+
+    Raises SchedError for a near miss of a command and for a command of kubectl, before anything is read.
+    """
+    if "/" in name:
+        return name
     from difflib import get_close_matches
 
-    near = get_close_matches(name, COMMANDS, n=1)
-    meant = f"did you mean {near[0]}?" if near else f"see {prog_name} --help"
-    return f'unknown command "{name}" for "{prog_name}" ({meant})'
+    near = get_close_matches(name, COMMANDS, n=1, cutoff=_NEAR_MISS)
+    if not near and len(name) >= _SHORTEST_PREFIX:
+        near = [each for each in COMMANDS if each.startswith(name)][:1]
+    if near:
+        raise SchedError(
+            f'unknown command "{name}" for "{prog_name}" (did you mean {near[0]}? a pod of that name is pod/{name})'
+        )
+    if name in _OF_KUBECTL or not name:
+        raise SchedError(
+            f'unknown command "{name}" for "{prog_name}" (write `{prog_name} web-0` or `{prog_name} deploy/web`; see '
+            f"{prog_name} --help)"
+        )
+    return name
+
+
+_NEAR_MISS = 0.75
+"""The similarity from which a word is taken for a misspelt command."""
+
+_SHORTEST_PREFIX = 3
+_OF_KUBECTL = frozenset(
+    (
+        "get",
+        "describe",
+        "logs",
+        "top",
+        "apply",
+        "create",
+        "delete",
+        "edit",
+        "scale",
+        "rollout",
+        "exec",
+        "drain",
+        "cordon",
+    )
+)
+"""Commands of kubectl, of which nobody means a pod's name."""
 
 
 def _in_one_sentence(error: Any) -> BaseException:

@@ -44,6 +44,8 @@ def bind(
     from kubectl_sched.cli.bind_prompt import run_once
 
     replay = scheduler.replay
+    if selection.all_namespaces:
+        raise SchedError("bind writes to one namespace: name it with -n instead of -A")
     if second_scheduler.watch:
         bind_watch_options.check_output(display.output)
         once = {"node": node, "ignore_filters": ignore_filters, "dry_run": dry_run != "none"}

@@ -21,7 +21,7 @@ def capacity(
     ] = None,
     *,
     source: options.StateSource,
-    selection: options.OneNamespace,
+    selection: options.ClusterSelection,
     scheduler: options.ProfiledScheduler,
     display: options.PageableOutput,
     connection: ConnectionOptions,
@@ -36,7 +36,11 @@ def capacity(
 
     dump = read_whole(source, connection)
     question = Question(
-        shapes=tuple(shape or ()), namespace=selection.namespace, profile=scheduler.profile, replay=scheduler.replay
+        shapes=tuple(shape or ()),
+        namespace=selection.in_namespace,
+        selector=selection.selector,
+        profile=scheduler.profile,
+        replay=scheduler.replay,
     )
     shown = Display(output=display.output.value, color=display.color.value, notes=display.notes)
     show(shown_capacity(room_left(question, dump)), shown)

@@ -36,6 +36,10 @@ def explain(
             help="Pods (`web-0`, `pod/web-0`, `pods a b`) or a workload (`deployment/web`); else all that are pending.",
         ),
     ] = None,
+    filename: Annotated[
+        list[str] | None,
+        typer.Option("--filename", "-f", metavar="PATH", help="A manifest: a pod of each of its workloads."),
+    ] = None,
     node: Annotated[
         str | None,
         typer.Option(
@@ -133,12 +137,12 @@ def explain(
                 targets or (), selection, scheduler.replay, source, connection, shown, interactive=interactive
             )
         )
-    if sampling and start_index is not None:
-        raise SchedError("--sampling replays every start and --start-index one: give one of them")
-    if drifted and selection.pending:
-        raise SchedError(
-            "--drifted is of pods that have a node and --pending of those that have none: give one of them"
-        )
+    others = targets or selection.selector or selection.pending or watch or drifted
+    _check_alone(of_manifest=bool(filename), others=bool(others))
+    _check_pair("--sampling replays every start and --start-index one", sampling, start_index is not None)
+    _check_pair(
+        "--drifted is of pods that have a node and --pending of those that have none", drifted, selection.pending
+    )
     if interactive:
         _check_interactive(display.output, watch=watch)
     if call_extenders:
@@ -174,6 +178,8 @@ def explain(
         call_extenders=call_extenders,
         interactive=interactive,
     )
+    if filename:
+        sys.exit(_of_manifests(asked, filename, selection.namespace))
     sys.exit(_followed(asked) if watch else _answered_once(asked))
 
 
@@ -195,6 +201,35 @@ def _answered_once(asked: _Asked) -> int:
     return _answered(asked, dump, selection)
 
 
+def _of_manifests(asked: _Asked, paths: Sequence[str], namespace: str | None) -> int:
+    """Explain one pod of each workload of the manifests, as if they were applied; say first what no quota admits."""
+    from kubectl_sched.cli.state_source import default_namespace, read_whole
+    from kubectl_sched.queries import whatif
+    from kubectl_sched.render.answers.whatif import shown_what_if, what_if_exit_code
+    from kubectl_sched.render.show import show
+
+    question = whatif.Question(
+        targets=tuple(paths),
+        namespace=namespace or default_namespace(asked.source, asked.connection),
+        replay=asked.question.replay,
+    )
+    dump = read_whole(asked.source, asked.connection)
+    applied, pods = whatif.with_manifests(question, dump)
+    if not pods:
+        answer = whatif.what_if(question, dump)
+        show(shown_what_if(answer), asked.display)
+        return what_if_exit_code(answer.result)
+    places = {pod.namespace for pod in pods}
+    selection = replace(
+        asked.question.selection,
+        targets=tuple(f"pod/{pod.name}" for pod in pods),
+        namespace=places.pop() if len(places) == 1 else None,
+        pending=False,
+        looks_elsewhere=False,
+    )
+    return _answered(replace(asked, question=replace(asked.question, selection=selection)), applied, selection)
+
+
 def _followed(asked: _Asked) -> int:
     if asked.source.from_:
         raise SchedError("--watch follows a running cluster, but --from reads a dump: give one of them")
@@ -207,6 +242,20 @@ def _followed(asked: _Asked) -> int:
 
 def _answered(asked: _Asked, dump: Dump, selection: Selection) -> int:
     """Replay, print, and return the exit code."""
+    from kubectl_sched.sources.resolved_names import resolved
+
+    selection = resolved(selection, dump.objects)
+    if is_about_groups(selection.targets):
+        group = options.PodSelection(namespace=selection.namespace)
+        return explain_groups(
+            selection.targets,
+            group,
+            asked.question.replay,
+            asked.source,
+            asked.connection,
+            asked.display,
+            interactive=asked.interactive,
+        )
     if not dump.can_replay:
         from kubectl_sched.cli.unreplayed import show_decoded
 
@@ -236,6 +285,18 @@ def _with_node_pools(selection: Selection, *, drifted: bool) -> Selection:
     from kubectl_sched.sources.live.needed_kinds import FOR_NEW_NODES
 
     return replace(selection, also=FOR_NEW_NODES)
+
+
+def _check_alone(*, of_manifest: bool, others: bool) -> None:
+    if of_manifest and others:
+        raise SchedError(
+            "-f explains the pods of a manifest: give it no names, and no --selector, --pending, --drifted or --watch"
+        )
+
+
+def _check_pair(contradiction: str, first: bool, second: bool) -> None:
+    if first and second:
+        raise SchedError(f"{contradiction}: give one of them")
 
 
 def _check_interactive(output: options.PageOutput, *, watch: bool) -> None:

@@ -9,6 +9,7 @@ import typer
 from typer.core import TyperCommand, TyperOption
 
 from kubectl_sched.cli.command_line import respelled
+from kubectl_sched.cli.kubectl_formats import refuse_templates
 from kubectl_sched.cli.options.option_groups import flattened
 
 COMMANDS = (
@@ -45,7 +46,10 @@ class _Documented(TyperCommand):
         flags = [each for each in self.get_params(ctx) if isinstance(each, TyperOption)]
         switches = {name for each in flags if each.is_flag for name in each.opts}
         takers = {name for each in flags if not each.is_flag for name in each.opts}
-        return super().parse_args(ctx, respelled(args, switches, takers))
+        words = respelled(args, switches, takers)
+        if "--output" in takers:
+            refuse_templates(words)
+        return super().parse_args(ctx, words)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         from kubectl_sched.cli.help import command_help

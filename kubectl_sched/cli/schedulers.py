@@ -8,6 +8,7 @@ from kubectl_sched.cli.options.connection import ConnectionOptions  # noqa: TC00
 
 def schedulers(
     source: options.StateSource,
+    selection: options.ClusterSelection,
     scheduler: options.SchedulerVersion,
     display: options.PageableOutput,
     connection: ConnectionOptions,
@@ -20,8 +21,11 @@ def schedulers(
     from kubectl_sched.render.show import show
     from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
     from kubectl_sched.sources.discovery.replay_setup import Replay
-    from kubectl_sched.sources.pod_selection import Selection
+    from kubectl_sched.sources.pod_selection import Selection, select
 
     dump, _ = read_source(source, connection, Selection(namespace=None, replays=False))
-    report = scheduler_report(ClusterSchedulers(dump, Replay(kube_version=scheduler.kube_version)))
+    asking = select(
+        dump.objects, Selection(namespace=selection.in_namespace, label_selector=selection.selector), dump.skipped
+    )
+    report = scheduler_report(ClusterSchedulers(dump, Replay(kube_version=scheduler.kube_version)), asking)
     show(shown_schedulers(report), Display(output=display.output.value, color=display.color.value))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def triage(
     source: options.StateSource,
-    selection: options.PendingSelection,
+    selection: options.ClusterSelection,
     scheduler: options.ProfiledScheduler,
     display: options.TriageOutput,
     connection: ConnectionOptions,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
+from kubectl_sched.apiserver.field_validation import UnknownFields
 from kubectl_sched.cli import options  # noqa: TC001 - typer reads it
 from kubectl_sched.cli.options.connection import ConnectionOptions  # noqa: TC001 - as above
 from kubectl_sched.cli.options.edit_flags import ClusterEdits  # noqa: TC001 - as above
@@ -53,6 +54,10 @@ def whatif(
         DryRunOption,
         typer.Option("--dry-run", metavar="client|server", help="server: it says what it would store, or refuses."),
     ] = DryRunOption.client,
+    validate: Annotated[
+        UnknownFields,
+        typer.Option("--validate", help="Refuse unknown fields of a manifest, or only warn of them."),
+    ] = UnknownFields.strict,
     find_nodes: Annotated[
         str | None, typer.Option("--find-nodes", metavar="NODE", help="How many more such nodes until all fits.")
     ] = None,
@@ -99,6 +104,8 @@ def whatif(
     question = Question(
         targets=targets,
         namespace=selection.namespace or default_namespace(source, connection),
+        unknown_fields=validate,
+        everywhere=selection.all_namespaces,
         sizing=Sizing(replicas=_count(replicas), fill=replicas == "max", replace=replace),
         edits=ordered,
         with_pending=with_pending,

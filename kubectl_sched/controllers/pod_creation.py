@@ -49,6 +49,8 @@ class Making:
     ) -> None:
         """`charges` says whether quotas count the pods as they are made, or their caller does so."""
         self.made: list[KubernetesObject] = []
+        self.refused: list[tuple[Pod, str]] = []
+        """The pods that a ResourceQuota does not admit, with the words of its plugin."""
         self._admission = admission
         self._objects = Objects(others)
         self._dry_run = dry_run
@@ -60,7 +62,10 @@ class Making:
         self._missing_templates: set[str] = set()
 
     def workload(self, replicas: Replicas, indices: Sequence[int]) -> Workload:
-        """Some pods of a workload. Raises RefusedError for one that would not be stored."""
+        """Return some pods of a workload; those that a quota does not admit are `refused`.
+
+        Raises RefusedError for one that would not be stored.
+        """
         admitted = _AdmittedOnce(self._admission)
         controller = replicas.controller
         if controller is not None and (key := (type(controller), controller.key)) not in self._controllers:
@@ -77,8 +82,8 @@ class Making:
             if may_group:
                 group = group or self._job_group(replicas.source, pod)
                 pod = pod if group is None else in_group(pod, group)
-            if charges:
-                self.quotas.take(pod)
+            if charges and self._is_over_quota(pod):
+                continue
             if pod.spec.resource_claims:
                 pod = self._with_device_claims(pod)
             if replicas.claim_templates or pod.spec.volumes:
@@ -89,19 +94,31 @@ class Making:
         self._made_at_once |= made_at_once
         return Workload(replicas, pods)
 
+    def _is_over_quota(self, pod: Pod) -> bool:
+        """Charge the quotas of its namespace with the pod; keep it apart where one of them has no room."""
+        try:
+            self.quotas.take(pod)
+        except RefusedError as error:
+            self.refused.append((pod, error.reason))
+            return True
+        return False
+
     def let_go(self, pods: Iterable[Pod]) -> None:
         """Pods of the cluster that are gone, or that make room for others: quotas count them no more."""
         for pod in pods:
             self.quotas.give_back(pod)
 
-    def check_surge(self, pod: Pod) -> None:
-        """Raises RefusedError where no quota has room for one such pod beside all that there are to be."""
+    def admits_surge(self, workload: Workload) -> bool:
+        """Report whether quotas have room for one such pod beside all that there are to be; else refuse them all."""
+        first = workload.pods[0]
         try:
-            self.quotas.take(pod)
+            self.quotas.take(first)
         except RefusedError as error:
             said = f"{error.reason} (its rollout adds a pod before it takes one away)"
-            raise RefusedError(pod, error.field, said) from None
-        self.quotas.give_back(pod)
+            self.refused += ((pod, said) for pod in workload.pods)
+            return False
+        self.quotas.give_back(first)
+        return True
 
     def _job_group(self, source: KubernetesObject, pod: Pod) -> PodGroup | None:
         """The group of a Job's pods, made with the first of them."""

@@ -19,6 +19,7 @@ from kubectl_sched.record import CachingRecord, Record
 from kubectl_sched.simulation.pod_capacity import MOST_REPLAYED, PodCapacity, pod_capacity
 from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
 from kubectl_sched.sources.discovery.replay_setup import Replay
+from kubectl_sched.sources.pod_selection import Selection, select
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -35,6 +36,7 @@ class Question(Record, frozen=True, kw_only=True):
 
     shapes: tuple[str, ...] = ()
     namespace: str | None = None
+    selector: str | None = None
     profile: str | None = None
     replay: Replay = Replay()
 
@@ -144,8 +146,7 @@ def _shapes(question: Question, dump: Dump) -> tuple[list[Shape], list[str]]:
         twice = next((name for name, times in Counter(each.name for each in shapes).items() if times > 1), None)
         notes = ["a shape of --shape tolerates no taints and chooses no nodes"]
         return shapes, notes if twice is None else [*notes, f"several shapes are called {twice}"]
-    pods = (item for item in dump.objects if isinstance(item, Pod))
-    shapes = shapes_of(pod for pod in pods if question.namespace in {None, pod.namespace})
+    shapes = shapes_of(select(dump.objects, Selection(namespace=question.namespace, label_selector=question.selector)))
     if len(shapes) <= SHOWN:
         return shapes, []
     note = f"{len(shapes) - SHOWN:,} more shapes of pods are left out: -n narrows to a namespace, --shape asks for one"

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
 from kubectl_sched.output import API_VERSION
 from kubectl_sched.sources.discovery.known_schedulers import PRODUCTS, product_pods
+from kubectl_sched.sources.discovery.serving_schedulers import asked_for
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.api.schedulers import Lease
@@ -17,10 +18,13 @@ if TYPE_CHECKING:
     from kubectl_sched.sources.discovery.kube_schedulers import FoundScheduler
 
 
-def scheduler_report(schedulers: ClusterSchedulers) -> dict[str, Any]:
-    """The schedulers with what each serves, then the names that pods ask for and nobody is seen to serve."""
+def scheduler_report(schedulers: ClusterSchedulers, pods: Iterable[Pod] | None = None) -> dict[str, Any]:
+    """The schedulers with what each serves, then the names that pods ask for and nobody is seen to serve.
+
+    `pods` are those whose names are meant; None for all.
+    """
     seen = schedulers.seen
-    asked = seen.asked_for
+    asked = asked_for(seen.pods if pods is None else pods)
     items = [_item(scheduler, asked) for scheduler in seen.found]
     if not any(DEFAULT_SCHEDULER_NAME in scheduler.profiles for scheduler in seen.found):
         items += _unseen(schedulers, asked)

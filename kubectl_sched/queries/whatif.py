@@ -10,6 +10,7 @@ from kubectl_sched.api.apps import DaemonSet
 from kubectl_sched.api.meta import with_spec
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.apiserver.applied_objects import applied, with_made
+from kubectl_sched.apiserver.field_validation import UnknownFields
 from kubectl_sched.apiserver.manifests import Manifests, read_manifests
 from kubectl_sched.apiserver.namespace_admission import check_namespaces, plugins_on, unknown_notes
 from kubectl_sched.apiserver.pod_admission import Admission
@@ -22,10 +23,11 @@ from kubectl_sched.controllers.pod_creation import Making, Workload
 from kubectl_sched.controllers.workload_pods import replicas_of
 from kubectl_sched.errors import SchedError
 from kubectl_sched.record import Record
+from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.scheduler.scheduler import SeveralSchedulers
 from kubectl_sched.simulation.existing_workloads import existing_item, plan_of
 from kubectl_sched.simulation.node_edits import Cluster, node_meant
-from kubectl_sched.simulation.placements import QueuedPod
+from kubectl_sched.simulation.placements import Placement, QueuedPod
 from kubectl_sched.simulation.promised_storage import about_capacity
 from kubectl_sched.simulation.queue_simulation import Choices, Simulation, owner_of
 from kubectl_sched.simulation.what_if_notes import about_batching, about_order, about_pending, about_unknown_nodes
@@ -60,6 +62,12 @@ class Question(Record, frozen=True, kw_only=True):
 
     targets: tuple[str, ...] = ()
     namespace: str = "default"
+    unknown_fields: UnknownFields = UnknownFields.strict
+    """The treatment of fields of manifests that Kubernetes does not know."""
+
+    everywhere: bool = False
+    """Look for workloads of the cluster in all namespaces."""
+
     sizing: Sizing = Sizing()
     edits: tuple[Edit, ...] = ()
     with_pending: bool = False
@@ -88,7 +96,7 @@ def manifests_alone(question: Question) -> Manifests | None:
     of_cluster = question.edits or question.with_pending or question.choices.requeue_victims or adds_nodes
     if of_cluster or any(map(is_in_cluster, question.targets)):
         return None
-    return read_manifests(question.targets, question.namespace, None)
+    return read_manifests(question.targets, question.namespace, None, question.unknown_fields)
 
 
 def pods_as_written(manifests: Manifests) -> list[Pod]:
@@ -119,7 +127,9 @@ def what_if(
     schedulers.check_profile()
     if manifests is None:
         paths = [target for target in question.targets if not is_in_cluster(target)]
-        manifests = read_manifests(paths, question.namespace, dry_run) if paths else Manifests()
+        manifests = Manifests()
+        if paths:
+            manifests = read_manifests(paths, question.namespace, dry_run, question.unknown_fields)
     stages = _Stages(question, dump, lambda name: schedulers.assumed(name).configuration, dry_run, manifests)
     try:
         result = stages.answer(report)
@@ -135,6 +145,21 @@ def what_if(
     )
 
 
+def with_manifests(question: Question, dump: Dump) -> tuple[Dump, list[Pod]]:
+    """Return the dump once the manifests are applied, and one pod of each workload, which it holds as pending.
+
+    There is no pod of a workload that a ResourceQuota does not admit. Raises what `what_if` raises.
+    """
+    schedulers = ClusterSchedulers(dump, question.replay, question.choices.profile)
+    manifests = read_manifests(question.targets, question.namespace, None, question.unknown_fields)
+    stages = _Stages(question, dump, lambda name: schedulers.assumed(name).configuration, None, manifests)
+    materialized = stages.materialized()
+    pods = [workload.pods[0] for workload in materialized.workloads if workload.pods]
+    names = {pod.key for pod in pods}
+    cluster = (item for item in materialized.cluster.objects if not (isinstance(item, Pod) and item.key in names))
+    return replace(dump, objects=(*with_made(list(cluster), materialized.made), *pods)), pods
+
+
 class _Materialized(Record, frozen=True, kw_only=True):
     """A cluster after its edits, with the pods and objects that come into being."""
 
@@ -142,6 +167,9 @@ class _Materialized(Record, frozen=True, kw_only=True):
     workloads: Sequence[Workload]
     made: Sequence[KubernetesObject]
     quotas: Quotas
+    refused: tuple[Placement, ...]
+    """The pods that a ResourceQuota does not admit."""
+
     notes: tuple[str, ...]
 
 
@@ -176,12 +204,17 @@ class _Stages:
         self._items: list[tuple[KubernetesObject, bool]] = [(item, True) for item in manifests.items]
         for target in question.targets:
             if is_in_cluster(target):
-                self._items.append((existing_item(target, dump.objects, question.namespace), False))
+                where = None if question.everywhere else question.namespace
+                self._items.append((existing_item(target, dump.objects, where), False))
         if dry_run is None:
             check_namespaces(manifests.items, self._objects, dump)
         if plugins is None and dry_run is None:
             used = {item.namespace for item, _ in self._items}
             self._notes = (*self._notes, *unknown_notes(self._objects, used))
+
+    def materialized(self) -> _Materialized:
+        """Return the cluster with the pods that come into being, before any of them is placed."""
+        return self._materialize(*self._edit(0))
 
     def answer(self, report: Report | None) -> WhatIfResult:
         """Place everything; with `--find-nodes` on the fewest further nodes with which everything fits."""
@@ -196,7 +229,7 @@ class _Stages:
 
     def _on_made_nodes(self, flags: NewNodesFlags, report: Report | None) -> WhatIfResult:
         """Place everything, then what did not fit on the nodes that Karpenter would make for it."""
-        materialized = self._materialize(*self._edit(0))
+        materialized = self.materialized()
         before = predecessors(materialized.workloads, materialized.cluster.evicted, materialized.cluster.others)
         simulation, notes = self._enqueue(materialized, before)
         answer = self._run(simulation, materialized, before, (*materialized.notes, *notes), report)
@@ -286,7 +319,15 @@ class _Stages:
         of_workloads = (note for workload in workloads for note in workload.notes)
         nowhere = about_unknown_nodes(workloads, cluster.nodes)
         notes = (*self._notes, *edit_notes, *of_workloads, *making.notes, *nowhere)
-        return _Materialized(cluster=cluster, workloads=workloads, made=making.made, quotas=making.quotas, notes=notes)
+        refused = tuple(_refused(pod, reason) for pod, reason in making.refused)
+        return _Materialized(
+            cluster=cluster,
+            workloads=workloads,
+            made=making.made,
+            quotas=making.quotas,
+            refused=refused,
+            notes=notes,
+        )
 
     def _enqueue(self, materialized: _Materialized, before: Mapping[str, Pod]) -> tuple[Simulation, tuple[str, ...]]:
         """Return the schedulers' queue with the evicted pods and, if asked for, those that are pending."""
@@ -327,7 +368,9 @@ class _Stages:
             return WhatIfResult(simulated=simulation.result, warnings=(_INTERRUPTED, *notes), interrupted=True)
         promised = about_capacity(simulation.placements, simulation.nodes)
         batched = about_batching(simulation.placements)
-        return WhatIfResult(simulated=simulation.result, rollouts=rollouts, warnings=(*notes, *promised, *batched))
+        result = simulation.result
+        simulated = replace(result, placements=(*result.placements, *materialized.refused))
+        return WhatIfResult(simulated=simulated, rollouts=rollouts, warnings=(*notes, *promised, *batched))
 
     def _place(
         self, simulation: Simulation, workloads: Sequence[Workload], before: Mapping[str, Pod], report: Report | None
@@ -348,6 +391,10 @@ class _Stages:
                 owner = workload.replicas.owner or source.key
                 plan = plan_of(source, owner, workload.pods, workload.old, self._admission.enabled, self._now)
                 yield roll_out(simulation, plan, report)
+
+
+def _refused(pod: Pod, reason: str) -> Placement:
+    return Placement(pod=pod, owner=owner_of(pod), outcome=Outcome.ERROR, reason=reason, is_over_quota=True)
 
 
 def _bound(pod: Pod, node: str) -> Pod:

@@ -29,8 +29,11 @@ if TYPE_CHECKING:
 _WORDS = {**WORKLOAD_WORDS, "cronjob": "CronJob", "cronjobs": "CronJob", "cj": "CronJob"}
 
 
-def existing_item(target: str, objects: Iterable[KubernetesObject], namespace: str) -> KubernetesObject:
-    """The workload of the cluster that `deployment/web` names. Raises SchedError where there is none."""
+def existing_item(target: str, objects: Iterable[KubernetesObject], namespace: str | None) -> KubernetesObject:
+    """Return the workload of the cluster that `deployment/web` names, in one namespace or (None) in any.
+
+    Raises SchedError where there is none, or are several.
+    """
     word, _, name = target.partition("/")
     kind = _WORDS[word.lower().split(".")[0]]
     of_kind = [item for item in objects if type(item).__name__ == kind and isinstance(item, POD_MAKERS)]
@@ -39,6 +42,8 @@ def existing_item(target: str, objects: Iterable[KubernetesObject], namespace: s
             return item
     from kubectl_sched.near_names import near_hint
 
+    if namespace is None:
+        return _only_one(kind, name, of_kind)
     elsewhere = sorted({item.namespace for item in of_kind if item.name == name})
     hint = near_hint(name, [item.name for item in of_kind if item.namespace == namespace])
     if elsewhere:
@@ -46,6 +51,14 @@ def existing_item(target: str, objects: Iterable[KubernetesObject], namespace: s
     elif not of_kind:
         hint = f"; no {kind} at all was read"
     raise SchedError(f"there is no {kind} {name} in namespace {namespace}{hint}")
+
+
+def _only_one(kind: str, name: str, of_kind: Sequence[KubernetesObject]) -> KubernetesObject:
+    found = [item for item in of_kind if item.name == name]
+    if len(found) != 1:
+        several = f"there are several, in {', '.join(sorted(item.namespace for item in found))}: name one with -n"
+        raise SchedError(f"{kind} {name}: {several if found else 'there is none in any namespace'}")
+    return found[0]
 
 
 def pods_of(item: KubernetesObject, pods: Sequence[Pod]) -> list[Pod]:

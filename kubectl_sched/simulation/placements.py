@@ -65,6 +65,9 @@ class Placement(Record, frozen=True, kw_only=True):
     for equal pods."""
 
     reason: str | None = None
+    is_over_quota: bool = False
+    """A ResourceQuota does not admit the pod, as `reason` says."""
+
     unknown: tuple[Unknown, ...] = ()
     """All that a bug of ours kept from being judged."""
 

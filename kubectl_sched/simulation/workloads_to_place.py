@@ -161,8 +161,9 @@ class PlacedWorkloads:
 
             old = oldest_first(old, self._admission.objects)
         workload.old = old
-        if old and workload.pods and only_surges(item, count, self._admission.enabled):
-            self._making.check_surge(workload.pods[0])
+        is_tight = bool(old and workload.pods) and only_surges(item, count, self._admission.enabled)
+        if is_tight and not self._making.admits_surge(workload):
+            workload.pods, workload.old = [], []
         return workload
 
     def _let_go(self, pods: list[Pod]) -> None:

@@ -140,7 +140,7 @@ def test_pods_are_named_as_in_kubectl(kubectl_sched: Callable[..., Answer], argu
     ("arguments", "said"),
     [
         ("pod web-O", "there is no pod web-O in namespace default; near it: web-0"),
-        ("pod web-1", "there is one in shop (-n shop)"),
+        ("pod web-1 -n default", "there is one in shop (-n shop)"),
         ("x y", "there is no pod x in namespace default"),
         ("pod/", "the name is missing"),
         ("web-0,", "the name is missing"),

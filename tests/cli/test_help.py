@@ -118,11 +118,18 @@ def test_what_stands_below_a_command_has_its_own_help(arguments: list[str]) -> N
     assert on_terminal(arguments) == on_terminal(["message", "--help"])
 
 
+UNKNOWN = 'error: unknown command "{}" for "kubectl sched" ({})'
+WAY = "write `kubectl sched web-0` or `kubectl sched deploy/web`; see kubectl sched --help"
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["exlpain"], 'error: unknown command "exlpain" for "kubectl sched" (did you mean explain?)'),
-        (["frobnicate"], 'error: unknown command "frobnicate" for "kubectl sched" (see kubectl sched --help)'),
+        (
+            ["exlpain"],
+            'error: unknown command "exlpain" for "kubectl sched" (did you mean explain? a pod of that name is pod/exlpain)',
+        ),
+        (["describe"], UNKNOWN.format("describe", WAY)),
         (["--frobnicate"], "error: No such option: --frobnicate (see kubectl sched triage --help)"),
         (["--from"], "error: Option '--from' requires an argument (see kubectl sched --help)"),
         (

@@ -108,9 +108,11 @@ def test_a_limit_range_refuses_what_is_above_its_maximum() -> None:
 def test_a_quota_refuses_the_third_pod() -> None:
     spec = {"containers": [container()]}
     assert asked("-", "--replicas", "2", stdin=manifest(spec, "rationed"))["placed"] == 2
-    assert "exceeded quota: two-pods, requested: pods=1, used: pods=2, limited: pods=2" in refused(
-        "-", "--replicas", "3", stdin=manifest(spec, "rationed")
-    )
+    third = run("--from", SMALL, "-", "--replicas", "3", stdin=manifest(spec, "rationed"))
+    assert third.returncode == 1
+    first_line = third.stdout.splitlines()[0]
+    assert "2 of 3 pods would be placed" in first_line
+    assert "exceeded quota: two-pods, requested: pods=1, used: pods=2, limited: pods=2" in first_line
 
 
 def test_no_execute_evicts_what_does_not_tolerate_it() -> None:
@@ -333,7 +335,7 @@ def test_pods_tolerate_the_resources_that_they_request_where_that_plugin_is_seen
 
 
 @pytest.mark.parametrize(("scope", "deadline", "code"), [
-    ("Terminating", 30, 2), ("Terminating", None, 0), ("NotTerminating", 30, 0), ("NotTerminating", None, 2),
+    ("Terminating", 30, 1), ("Terminating", None, 0), ("NotTerminating", 30, 0), ("NotTerminating", None, 1),
 ])  # fmt: skip
 def test_a_quota_counts_only_pods_in_its_scope(tmp_path: Path, scope: str, deadline: int | None, code: int) -> None:
     quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "q", "namespace": "default"}}

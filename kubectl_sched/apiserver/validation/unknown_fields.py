@@ -47,10 +47,10 @@ def about_unknown_fields(document: Mapping[str, Any]) -> Iterator[str]:
     has = f"{document.get('kind')} {name or 'without a name'} has"
     if len(found) == 1:
         one = f"a field that Kubernetes does not know: {told}"
-        yield f"{has} {one}; kubectl apply refuses it, and here it counts for nothing"
+        yield f"{has} {one}; kubectl apply refuses it"
     else:
         many = f"{len(found)} fields that Kubernetes does not know"
-        yield f"{has} {many}: {told}; kubectl apply refuses them, and here they count for nothing"
+        yield f"{has} {many}: {told}; kubectl apply refuses them"
 
 
 def unknown_fields(document: Mapping[str, Any]) -> Iterator[UnknownField]:

@@ -69,12 +69,12 @@ class OneNamespace(OptionGroup, frozen=True, kw_only=True):
 
     heading: ClassVar = "Selection Options"
     namespace: Annotated[str | None, Option("--namespace", "-n", help="The namespace to look in.")] = None
+    all_namespaces: Annotated[bool, Option("--all-namespaces", "-A", help="Look in all namespaces.")] = False
 
 
 class PodSelection(OneNamespace, frozen=True, kw_only=True):
     """The pods that a command is about, besides those it names."""
 
-    all_namespaces: Annotated[bool, Option("--all-namespaces", "-A", help="Look in all namespaces.")] = False
     selector: Annotated[
         str | None, Option("--selector", "-l", help="Only pods whose labels match, as kubectl's -l.")
     ] = None
@@ -94,11 +94,12 @@ class PodSelection(OneNamespace, frozen=True, kw_only=True):
             namespace=self.in_namespace,
             label_selector=self.selector,
             pending=pending,
+            looks_elsewhere=not (self.all_namespaces or self.namespace),
         )
 
 
-class PendingSelection(OptionGroup, frozen=True, kw_only=True):
-    """The pending pods that a triage is about; all of them unless one narrows it."""
+class ClusterSelection(OptionGroup, frozen=True, kw_only=True):
+    """The pods that a question about the cluster is about; all of them unless one narrows it."""
 
     heading: ClassVar = "Selection Options"
     namespace: Annotated[str | None, Option("--namespace", "-n", help="Only pods of this namespace.")] = None
@@ -110,12 +111,16 @@ class PendingSelection(OptionGroup, frozen=True, kw_only=True):
     ] = None
 
     @property
+    def in_namespace(self) -> str | None:
+        """The namespace as queries take it: None for all."""
+        return None if self.all_namespaces else self.namespace
+
+    @property
     def pending_pods(self) -> "Selection":
-        """The pods as queries take them."""
+        """The pending pods as queries take them."""
         from kubectl_sched.sources.pod_selection import Selection
 
-        namespace = None if self.all_namespaces else self.namespace
-        return Selection(targets=(), namespace=namespace, label_selector=self.selector, pending=True)
+        return Selection(targets=(), namespace=self.in_namespace, label_selector=self.selector, pending=True)
 
 
 KubeVersion = Annotated[str | None, Option("--kube-version", metavar="1.36", help="Whose behaviour to replay.")]

@@ -9,6 +9,7 @@ from kubectl_sched.api.core import ZONE
 from kubectl_sched.framework.amounts import common_unit
 from kubectl_sched.output import API_VERSION
 from kubectl_sched.queries.explanation import Explanation
+from kubectl_sched.queries.verdict.verdict import cycle_verdict
 from kubectl_sched.record import plain
 from kubectl_sched.render.document import Document, Folding, Listing, Quote, Said, Sentence, Verdict, notes_of
 from kubectl_sched.render.safe_text import count, listed, safe
@@ -153,7 +154,8 @@ def what_if_sentence(answer: WhatIfResult) -> str:
     placed, unplaced = simulated.placed, simulated.unplaced
     where = len({each.node for each in simulated.placements if each.node})
     if simulated.stopped is not None:
-        return f"{count(placed, 'pod')} would fit, on {count(where, 'node')}; one more does not."
+        fit = f"{count(placed, 'pod')} would fit, on {count(where, 'node')}"
+        return f"{fit}; one more does not: {_why_no_more(simulated, simulated.stopped)}."
     if not simulated.placements:
         return "No pod would have to move."
     told = f"All {placed:,} pods" if placed > 1 and not unplaced else f"{placed:,} of {count(placed + unplaced, 'pod')}"
@@ -166,7 +168,24 @@ def what_if_sentence(answer: WhatIfResult) -> str:
             f"{number:,} {safe(kind)} of NodePool {safe(pool)}" for (kind, pool), number in made.items()
         )
         sentence += f", {len(answer.new_nodes):,} of these made by Karpenter: {kinds}"
-    return f"{sentence}." if not unplaced else f"{sentence}; {unplaced:,} would not."
+    return f"{sentence}." if not unplaced else f"{sentence}; {_unplaced(simulated)}."
+
+
+def _why_no_more(simulated: Simulated, stopped: Placement) -> str:
+    """Return the constraint that keeps one more pod out: of the nodes, or of a ResourceQuota."""
+    first = simulated.first_unplaced
+    if first is not None and first.pod.key == stopped.pod.key:
+        return cycle_verdict(first)
+    return safe(stopped.event or stopped.reason or stopped.outcome.value)
+
+
+def _unplaced(simulated: Simulated) -> str:
+    """Return how many pods have no node, and how many of them a ResourceQuota does not admit."""
+    refused = [each for each in simulated.placements if each.is_over_quota]
+    if not refused:
+        return f"{simulated.unplaced:,} would not"
+    some = f"{simulated.unplaced:,} would not, {len(refused):,} of them" if len(refused) < simulated.unplaced else ""
+    return f"{some or f'{len(refused):,} would'} never be created: {safe(refused[0].reason or '')}"
 
 
 def about_rollout(rollout: RolledOut) -> str:

@@ -14,7 +14,7 @@ from kubectl_sched.sources.discovery.known_schedulers import lease_name
 from kubectl_sched.sources.discovery.kube_schedulers import FoundScheduler, find_schedulers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.sources.dump.dump import Dump
@@ -109,12 +109,17 @@ class SeenSchedulers:
 
     @cached_property
     def asked_for(self) -> dict[str, tuple[int, int]]:
-        """For each schedulerName that pods ask for: how many have not ended, and how many of them have no node."""
-        alive = [pod for pod in self.pods if not pod.has_ended]
-        names = Counter(scheduler_name_of(pod) for pod in alive)
-        waiting = (pod for pod in alive if not pod.spec.node_name)
-        pending = Counter(scheduler_name_of(pod) for pod in waiting)
-        return {name: (names[name], pending[name]) for name in sorted(names)}
+        """Return `asked_for` of all pods."""
+        return asked_for(self.pods)
+
+
+def asked_for(pods: Iterable[Pod]) -> dict[str, tuple[int, int]]:
+    """Count for each schedulerName the pods that have not ended, and those of them that have no node."""
+    alive = [pod for pod in pods if not pod.has_ended]
+    names = Counter(scheduler_name_of(pod) for pod in alive)
+    waiting = (pod for pod in alive if not pod.spec.node_name)
+    pending = Counter(scheduler_name_of(pod) for pod in waiting)
+    return {name: (names[name], pending[name]) for name in sorted(names)}
 
 
 def _never_looked_at(pod: Pod, taken_at: str | None) -> bool:

@@ -39,6 +39,7 @@ from kubectl_sched.sources.live.needed_kinds import (
 from kubectl_sched.sources.live.pod_finder import PodFinder
 from kubectl_sched.sources.live.scheduler_log_reader import scheduler_logs
 from kubectl_sched.sources.pod_selection import select, workloads_named
+from kubectl_sched.sources.resolved_names import resolved
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -118,6 +119,7 @@ class _Reading:
         if selection.also and not self._lists.forbidden:  # they are read whichever pods there are
             self._lists.begin([Need("Node"), *map(Need, sorted({*selection.also} - {*GATES}))])
         found = finder.selected(selection)
+        selection = resolved(selection, found)
         pods, context = _divided(found, selection)
         events = [*event_needs(pods), *_creations(selection), *_refusals(selection)]
         said = self._lists.ask(_but_needless(events, selection) if selection.replays else [])

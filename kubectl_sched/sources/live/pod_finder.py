@@ -11,6 +11,7 @@ from kubectl_sched.sources.kinds import BY_NAME
 from kubectl_sched.sources.live.live_errors import ClusterError, ResponseError
 from kubectl_sched.sources.live.needed_kinds import SELECTORS, of_name
 from kubectl_sched.sources.live.server_refusals import server_name
+from kubectl_sched.sources.resolved_names import matches
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,8 +58,12 @@ class PodFinder:
         for kind, name in named:
             if kind != "Pod":
                 objects = [*self._pods(namespace), *self._owners(namespace, kind, name)]
+                if selection.looks_elsewhere and not _has_workload(objects, kind, name):
+                    objects += [*self._anywhere(), *self._owners("", kind, name)]
             else:
-                objects = self._pods(namespace, fields=of_name(name)) or self._instead(namespace, name)
+                objects = self._pods(namespace, fields=of_name(name)) or self._instead(
+                    namespace, "" if selection.looks_elsewhere else of_name(name)
+                )
             found.update((f"{type(item).__name__}/{item.key}", item) for item in objects)
         return list(found.values())
 
@@ -68,9 +73,9 @@ class PodFinder:
             self.of_everybody = Collection()
         self.of_everybody.add(pods, "the cluster")
 
-    def _instead(self, namespace: str, name: str) -> list[KubernetesObject]:
-        """The pods to choose from where there is none of the name: those of the namespace, and namesakes elsewhere."""
-        return [*self._pods(namespace), *self._anywhere(fields=of_name(name))] if namespace else []
+    def _instead(self, namespace: str, fields: str) -> list[KubernetesObject]:
+        """Return the pods to choose from where there is none of the name: all of the namespace, these of the others."""
+        return [*self._pods(namespace), *self._anywhere(fields=fields)] if namespace else []
 
     def of_another_kind(self, selection: Selection) -> list[KubernetesObject]:
         """The pods of the namespace where none is as they were asked for, and those elsewhere that are."""
@@ -124,6 +129,11 @@ def _in_their_namespace(objects: list[KubernetesObject]) -> list[KubernetesObjec
     collection = Collection()
     collection.add(objects, "the cluster")
     return list(collection.objects)
+
+
+def _has_workload(objects: list[KubernetesObject], kind: str, name: str) -> bool:
+    """Report whether some pod belongs to the workload, or the workload itself is there."""
+    return any((match.kind, match.name) == (kind, name) for match in matches(objects))
 
 
 def _selectors(selection: Selection) -> tuple[str, str]:

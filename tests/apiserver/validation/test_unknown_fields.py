@@ -52,7 +52,7 @@ def test_a_sentence_tells_of_all_fields_of_a_manifest() -> None:
     (one,) = about_unknown_fields(deployment({"nodeSelectr": {}}))
     assert one == (
         f'Deployment web has a field that Kubernetes does not know: "{POD}.nodeSelectr" (is it nodeSelector?); '
-        "kubectl apply refuses it, and here it counts for nothing"
+        "kubectl apply refuses it"
     )
     (two,) = about_unknown_fields(deployment({"nodeSelectr": {}, "foo": 1}))
     assert two.startswith("Deployment web has 2 fields that Kubernetes does not know: ")
