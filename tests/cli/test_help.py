@@ -125,10 +125,7 @@ WAY = "write `kubectl sched web-0` or `kubectl sched deploy/web`; see kubectl sc
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (
-            ["exlpain"],
-            'error: unknown command "exlpain" for "kubectl sched" (did you mean explain? a pod of that name is pod/exlpain)',
-        ),
+        (["exlpain"], UNKNOWN.format("exlpain", "did you mean explain? a pod of that name is pod/exlpain")),
         (["describe"], UNKNOWN.format("describe", WAY)),
         (["--frobnicate"], "error: No such option: --frobnicate (see kubectl sched triage --help)"),
         (["--from"], "error: Option '--from' requires an argument (see kubectl sched --help)"),
