@@ -15,6 +15,7 @@ import msgspec
 
 from kubectl_sched.api.core import Event
 from kubectl_sched.errors import SchedError
+from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.output import safe_json, write_json
 from kubectl_sched.sources.dump.json_lists import SnapshotMetadata
 from kubectl_sched.sources.export.credential_patterns import without_credentials, without_tokens
@@ -53,6 +54,9 @@ EVENT_REASONS = frozenset(
     }
 )
 """Others, such as failed probes, may quote what an application said."""
+
+_VERSION = pattern(r"(v?\d{1,9}\.\d{1,9}(?:\.\d{1,9})?)(?:$|[.+\-])")
+"""A vendor's suffix, which is text of its own, is left out."""
 
 _PLACE = {kind.type: place for place, kind in enumerate(KINDS)}
 
@@ -101,7 +105,7 @@ def encoded(dump: Dump, own_reasons: Callable[[str], str]) -> bytes:
     warnings = tuple(map(without_credentials, dump.warnings))  # they quote what servers and collectors said
     said = SnapshotMetadata(
         snapshot=VERSION,
-        server_version=dump.server_version,
+        server_version=_numbers_of(dump.server_version or ""),
         present=tuple(sorted(dump.present)),
         warnings=warnings,
         of_mixed_list=not (dump.is_live or dump.tells_absence),
@@ -117,6 +121,12 @@ def encoded(dump: Dump, own_reasons: Callable[[str], str]) -> bytes:
             encoder.encode({"kind": "KubeSchedulerConfiguration", **kept_document(dump.scheduler_configuration)})
         )
     return safe_json(head + without_tokens(b",\n".join(items)) + b"\n]}\n")
+
+
+def _numbers_of(version: str) -> str | None:
+    """Return `v1.36.2` of a version, without what a vendor appends; None if the text is no version."""
+    found = _VERSION.match(version)
+    return found[1] if found is not None else None
 
 
 def without_secrets(

@@ -150,6 +150,23 @@ def test_it_keeps_what_is_not_in_the_objects(read_text: Callable[..., Dump], tmp
     assert again == dump
 
 
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("v1.36.2", "v1.36.2"),
+        ("1.36", "1.36"),
+        ("v1.33.4-gke.1134000", "v1.33.4"),
+        ("v1.33.4+k3s1", "v1.33.4"),
+        (f"v1.36.2-{SECRET}", "v1.36.2"),
+        (f"v1.36.2 token={SECRET}", "v1.36"),
+        (SECRET, None),
+    ],
+)
+def test_of_the_servers_version_only_the_numbers_are_kept(said: str, kept: str | None) -> None:
+    metadata = json.loads(encoded(Dump(server_version=said), own_reasons))["metadata"]
+    assert metadata.get("serverVersion") == kept
+
+
 def test_warnings_keep_no_credentials() -> None:
     said = 'pods-errors.json: the bundle lacks what could not be collected: Get "https://{}10.0.0.1/?{}": i/o timeout'
     dump = Dump(warnings=(said.format(f"me:{SECRET}@", f"token={SECRET}"),))
