@@ -13,6 +13,7 @@ from kubectl_sched.diagnostics.findings import (
     unbound_claims,
     volume_attachments,
     volume_drivers,
+    volumes_apart,
 )
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ _RULES: Final[tuple[Callable[[ScheduleResult, Surroundings], Iterator[Finding]],
     unbound_claims.findings,
     volume_attachments.findings,
     volume_drivers.findings,
+    volumes_apart.findings,
 )
 
 
