@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from msgspec.structs import replace
 
 from kubectl_sched.cli import options
 from kubectl_sched.cli.options.connection import ConnectionOptions  # noqa: TC001 - typer reads it
@@ -50,12 +51,17 @@ def diff(
     from kubectl_sched.render.show import show
     from kubectl_sched.render.writers.progress_bar import progress
     from kubectl_sched.sources.discovery.replay_setup import Replay
+    from kubectl_sched.sources.resolved_names import resolved
 
     if not (to_config or to_kube_version or to_feature_gates or to_dump):
         raise SchedError(
             "nothing to compare with: give --to-config, --to-kube-version, --to-feature-gates or --to-dump"
         )
-    dump, compared = read_replayable(source, connection, selection.of(targets, pending=selection.pending))
+    asked = selection.of(targets, pending=selection.pending)
+    if not targets:
+        asked = replace(asked, namespace=selection.namespace or None)
+    dump, compared = read_replayable(source, connection, asked)
+    compared = resolved(compared, dump.objects)
     other = _read(to_dump) if to_dump else None
     question = Question(
         selection=compared,

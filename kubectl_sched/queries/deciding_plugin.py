@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from kubectl_sched.record import Record
 from kubectl_sched.scheduler.member_result import MemberResult
 from kubectl_sched.scheduler.result import Outcome
+from kubectl_sched.simulation.queue_simulation import owner_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 _PLUGIN = re.compile(r'plugin "([^"]+)"')
 _PLUGINS_NAMED = 2
+_SEEK_NO_NODE = frozenset({Outcome.GATED, Outcome.NO_PROFILE, Outcome.DELETING})
 
 
 class Cause(Record, frozen=True, kw_only=True):
@@ -46,6 +48,10 @@ class ReplaySummary(Record, frozen=True, kw_only=True):
         total = int(result.totals.max()) if best else None
         return cls(outcome=result.outcome, best=best, total=total, message=result.message, error=result.error)
 
+    def is_like(self, other: ReplaySummary) -> bool:
+        """Report whether outcome and best nodes are the same; a pod that no node is sought for has none."""
+        return self.outcome is other.outcome and (self.outcome in _SEEK_NO_NODE or self.best == other.best)
+
     @property
     def fits(self) -> bool:
         """Report whether a node was found."""
@@ -61,6 +67,15 @@ class Difference(Record, frozen=True, kw_only=True):
     after: ReplaySummary
     change: str
     causes: tuple[Cause, ...]
+    workload: str
+    """Its topmost known owner, such as `Deployment/web`, or `Pod/NAME`."""
+
+    is_bound: bool
+
+    @property
+    def plugins(self) -> tuple[str, ...]:
+        """The plugins that make the difference."""
+        return tuple(each.plugin for each in self.causes if each.plugin)
 
     @property
     def key(self) -> str:
@@ -104,7 +119,7 @@ class Rejudged(Record, frozen=True, kw_only=True):
 def difference_of(pod: Pod, before: Rejudged, after: Rejudged) -> Difference | None:
     """Return the difference; None if outcome and best nodes are the same."""
     first, second = before.summary, after.summary
-    if (first.outcome, first.best) == (second.outcome, second.best):
+    if first.is_like(second):
         return None
     left, taken = _first(first.best, second.best), _first(second.best, first.best)
     if left is not None and taken is not None:
@@ -119,15 +134,17 @@ def difference_of(pod: Pod, before: Rejudged, after: Rejudged) -> Difference | N
                 after=second,
                 change=_change(first, second),
                 causes=causes,
+                workload=_workload(pod),
+                is_bound=bool(pod.spec.node_name),
             )
-    return difference(before.whole(), after.whole())
+    return difference(before.whole(), after.whole(), is_bound=bool(pod.spec.node_name))
 
 
-def difference(before: ScheduleResult, after: ScheduleResult) -> Difference | None:
+def difference(before: ScheduleResult, after: ScheduleResult, *, is_bound: bool = False) -> Difference | None:
     """Return the difference; None if outcome and best nodes are the same."""
-    if before.outcome is after.outcome and _winners(before) == _winners(after):
-        return None
     pod, first, second = before.pod.metadata, ReplaySummary.of(before), ReplaySummary.of(after)
+    if first.is_like(second):
+        return None
     return Difference(
         namespace=pod.namespace,
         name=pod.name,
@@ -135,7 +152,13 @@ def difference(before: ScheduleResult, after: ScheduleResult) -> Difference | No
         after=second,
         change=_change(first, second),
         causes=tuple(_causes(before, after)),
+        workload=_workload(before.pod),
+        is_bound=is_bound,
     )
+
+
+def _workload(pod: Pod) -> str:
+    return owner_of(pod) or f"Pod/{pod.metadata.name}"
 
 
 def _winners(result: ScheduleResult) -> tuple[str, ...]:

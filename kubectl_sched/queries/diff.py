@@ -58,6 +58,8 @@ def diff(question: Question, dump: Dump, to_dump: Dump | None, report: Report | 
     pods = {pod.key: pod for pod in select(dump.objects, selection)}
     there = pods if to_dump is None else {item.key: item for item in other.objects if isinstance(item, Pod)}
     both = [key for key in pods if key in there]
+    if not pods:
+        _check_empty(dump, selection)
     are_named = bool(selection.named) and all(kind == "Pod" for kind, _ in selection.named)
     if are_named and len(both) < len(pods):
         raise SchedError(f"--to-dump: there is no pod {next(key for key in pods if key not in there)}")
@@ -84,6 +86,14 @@ def diff(question: Question, dump: Dump, to_dump: Dump | None, report: Report | 
         notes=tuple(dict.fromkeys(notes)),
         warnings=tuple(dict.fromkeys(warnings)),
     )
+
+
+def _check_empty(dump: Dump, selection: Selection) -> None:
+    """Raise SchedError where the dump has pods, and none of them is meant: comparing none is no answer."""
+    if any(isinstance(item, Pod) for item in dump.objects) or (dump.is_live and selection.namespace is not None):
+        where = f"in namespace {selection.namespace}" if selection.namespace is not None else "in any namespace"
+        told = "".join(f"; {each}" for each in about_none(dump.objects, selection, is_live=dump.is_live))
+        raise SchedError(f"no pods to compare {where}{told}")
 
 
 def _schedulers(question: Question, dump: Dump, other: Dump) -> tuple[ClusterSchedulers, ClusterSchedulers]:

@@ -115,8 +115,8 @@ def test_all_pods_are_compared_and_only_those_that_differ_are_listed(
 ) -> None:
     code, said = run(capsys, "--from", dump, "--to-config", config(PACK))
     assert code == 1
-    assert "default/web  large   small  NodeResourcesFit: small gains " in said
-    assert "default/db" not in said
+    assert "1  NodeResourcesFit  default/Pod/web  large   small" in said
+    assert "default/Pod/db" not in said
     assert "2 pods compared, kube-scheduler 1.36: 1 would land elsewhere." in said
 
 
@@ -224,3 +224,43 @@ def test_a_refused_configuration_to_compare_with_is_named(dump: str, config: Any
     with pytest.raises(SchedError) as refused:
         app(["diff", "--from", dump, "--to-config", bad], standalone_mode=False)
     assert str(refused.value).startswith(f"--to-config {bad}: kube-scheduler refuses this configuration")
+
+
+GATED = {
+    **pod("gated", "1"),
+    "spec": {"schedulingGates": [{"name": "example.com/later"}], "containers": [{"name": "c"}]},
+}
+
+
+@pytest.mark.parametrize(
+    ("objects", "arguments", "code", "said"),
+    [
+        ([*CLUSTER, GATED], ["gated"], 0, "1 pod compared"),
+        ([*CLUSTER, pod("bound", "1", on="large")], ["bound"], 1, "running pods do not move by themselves"),
+        ([*CLUSTER], [], 1, "2 pods compared"),
+        ([node("small", "4")], [], 0, "0 pods compared"),
+        (
+            [*({**each, "metadata": {**each["metadata"], "namespace": "far"}} for each in CLUSTER)],
+            [],
+            1,
+            "2 pods compared",
+        ),
+    ],
+)
+def test_what_differs_is_what_moves(
+    objects: list[Json],
+    arguments: list[str],
+    code: int,
+    said: str,
+    tmp_path: Path,
+    config: Any,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = write(tmp_path / "cluster.json", *objects)
+    answer = run(capsys, *arguments, "--from", path, "--to-config", config(PACK))
+    assert (answer[0], said in " ".join(answer[1].split())) == (code, True)
+
+
+def test_comparing_nothing_is_refused(dump: str, config: Any) -> None:
+    with pytest.raises(SchedError, match="no pods to compare in namespace far"):
+        app(["diff", "-n", "far", "--from", dump, "--to-config", config(PACK)], standalone_mode=False)

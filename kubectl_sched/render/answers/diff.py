@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.output import API_VERSION
 from kubectl_sched.record import plain
-from kubectl_sched.render.document import Document, Listing, Verdict, notes_of
+from kubectl_sched.render.document import Document, Listing, Said, Sentence, Verdict, notes_of
 from kubectl_sched.render.safe_text import count, listed, safe
 from kubectl_sched.render.show import Shown
 from kubectl_sched.render.table import Column, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from kubectl_sched.config import Configuration
     from kubectl_sched.queries.deciding_plugin import Difference, ReplaySummary
@@ -42,10 +42,9 @@ def shown_diff(answer: Answer) -> Shown:
 
 def diff_document(answer: Answer, display: Display) -> Document:
     """Return the numbers, and the pods that differ with what makes the difference."""
-    tables = (_table(answer.differences, in_full=display.in_full),)
     return Document(
         verdict=Verdict(text=_sum(answer)),
-        parts=(Listing(tables=tables, caption="The pods that differ", gap=True),) if answer.differences else (),
+        parts=tuple(_parts(answer, in_full=display.in_full)),
         notes=notes_of((), answer.notes),
         facts=(
             ("Before", f"kube-scheduler {answer.before.version}"),
@@ -54,6 +53,59 @@ def diff_document(answer: Answer, display: Display) -> Document:
         heading="Differences",
         command="diff",
     )
+
+
+def _parts(answer: Answer, *, in_full: bool) -> Iterator[Said]:
+    """Yield what the differences mean, a row for each plugin and workload, and in full the pods themselves."""
+    if not answer.differences:
+        return
+    bound = sum(each.is_bound for each in answer.differences)
+    if bound:
+        pods = "1 of the pods that differ runs" if bound == 1 else f"{bound:,} of the pods that differ run"
+        told = "running pods do not move by themselves: they would land so once created anew"
+        yield Sentence(text=f"{pods} already, and {told}.")
+    groups = difference_groups(answer.differences)
+    yield Listing(tables=(_group_table(groups),), caption="By plugin and workload", gap=True)
+    if in_full:
+        tables = (_table(answer.differences, in_full=True),)
+        yield Listing(tables=tables, caption="The pods that differ", gap=True)
+
+
+def difference_groups(differences: Sequence[Difference]) -> list[list[Difference]]:
+    """Return the differences by change, plugins and workload, the largest group first."""
+    found: dict[tuple[object, ...], list[Difference]] = {}
+    for each in differences:
+        found.setdefault((each.change, each.plugins, each.namespace, each.workload), []).append(each)
+    return sorted(found.values(), key=lambda group: -len(group))
+
+
+def _group_table(groups: Sequence[list[Difference]]) -> Table[list[Difference]]:
+    return Table(
+        columns=(
+            Column(heading="Pods", cell=lambda group: f"{len(group):,}", kind="number"),
+            Column(heading="Plugin", cell=lambda group: ", ".join(group[0].plugins) or "-"),
+            Column(heading="Workload", cell=lambda group: f"{group[0].namespace}/{group[0].workload}", kind="name"),
+            Column(heading="Before", cell=lambda group: _places(group, "before")),
+            Column(heading="After", cell=lambda group: _places(group, "after")),
+            Column(
+                heading="because", cell=lambda group: "; ".join(each.text for each in group[0].causes), kind="words"
+            ),
+        ),
+        rows=groups,
+    )
+
+
+def _why(group: Sequence[Difference]) -> str:
+    """Return the causes of the first pod; where it moves, the columns say all."""
+    moves = group[0].change == "Moves"
+    return "" if moves else "; ".join(each.text for each in group[0].causes)
+
+
+def _places(group: Sequence[Difference], side: str) -> str:
+    """Return the first of the nodes, and the number of further ones."""
+    summaries: list[ReplaySummary] = [getattr(each, side) for each in group]
+    places = list(dict.fromkeys(node for each in summaries for node in (each.best if each.fits else [each.outcome])))
+    return f"{places[0]}{f' +{len(places) - 1:,}' if len(places) > 1 else ''}"
 
 
 def diff_data(answer: Answer) -> dict[str, Any]:
@@ -68,12 +120,24 @@ def diff_data(answer: Answer) -> dict[str, Any]:
         "items": [
             {
                 "pod": {"namespace": each.namespace, "name": each.name},
+                "workload": each.workload,
+                "isBound": each.is_bound,
                 "change": each.change,
                 "before": plain(each.before),
                 "after": plain(each.after),
                 "causes": plain(each.causes),
             }
             for each in answer.differences
+        ],
+        "groups": [
+            {
+                "change": group[0].change,
+                "plugins": list(group[0].plugins),
+                "namespace": group[0].namespace,
+                "workload": group[0].workload,
+                "pods": [each.name for each in group],
+            }
+            for group in difference_groups(answer.differences)
         ],
         "warnings": [*answer.warnings, *answer.notes],
     }
@@ -104,12 +168,16 @@ def _table(differences: Sequence[Difference], *, in_full: bool) -> Table[Differe
             ),
             Column(
                 heading="because",
-                cell=lambda each: "; ".join(_cause(of.plugin, of.text) for of in each.causes),
+                cell=_causes,
                 kind="words",
             ),
         ),
         rows=differences,
     )
+
+
+def _causes(difference: Difference) -> str:
+    return "; ".join(_cause(of.plugin, of.text) for of in difference.causes)
 
 
 def _cause(plugin: str | None, text: str) -> str:
