@@ -5,12 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_sched.diagnostics.findings import (
+    blocked_rollouts,
     device_plugins,
+    forbidden_preemption,
     huge_pages,
+    namespace_defaults,
     partial_requests,
     pending_resizes,
+    platforms,
     reserved_resources,
     unbound_claims,
+    unrequested_resources,
     volume_attachments,
     volume_drivers,
     volumes_apart,
@@ -33,6 +38,11 @@ _RULES: Final[tuple[Callable[[ScheduleResult, Surroundings], Iterator[Finding]],
     volume_attachments.findings,
     volume_drivers.findings,
     volumes_apart.findings,
+    blocked_rollouts.findings,
+    forbidden_preemption.findings,
+    namespace_defaults.findings,
+    platforms.findings,
+    unrequested_resources.findings,
 )
 
 

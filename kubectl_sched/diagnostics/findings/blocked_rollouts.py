@@ -1,0 +1,131 @@
+"""A rollout that blocks itself: the new pod fits only where an old one is, which stays until the new one is ready.
+
+So it is with anti-affinity on each node, host ports, one node without room for two, a full spread, or one volume.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, TypeVar
+
+import numpy as np
+
+from kubectl_sched.api.apps import Deployment, ReplicaSet
+from kubectl_sched.diagnostics.findings.finding import Finding
+from kubectl_sched.scheduler.result import Outcome
+from kubectl_sched.scheduler.schedule_one import schedule_one
+from kubectl_sched.shell_commands import patch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kubectl_sched.api.apps import IntOrPercent
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.shell_commands import ShellCommand
+    from kubectl_sched.snapshot.array_types import Mask
+    from kubectl_sched.sources.pod_surroundings import Surroundings
+
+Item = TypeVar("Item", ReplicaSet, Deployment)
+
+KIND: Final = "BlockedRollout"
+
+_ROLLING: Final = "RollingUpdate"
+_DEFAULT: Final = "25%"
+
+
+def findings(result: ScheduleResult, around: Surroundings) -> Iterator[Finding]:
+    """Yield the rollout that waits for itself, if the pod would fit were the old pods of its Deployment gone."""
+    if result.outcome is not Outcome.UNSCHEDULABLE or result.framework is None:
+        return
+    deployment = _deployment_of(result.pod, around)
+    if deployment is None or deployment.spec.strategy.type not in {"", _ROLLING} or _may_end_an_old_pod(deployment):
+        return
+    removed, old = _old_pods(result, deployment, around)
+    if not old:
+        return
+    after = schedule_one(result.pod, result.nodes.without(removed), result.framework)
+    if not after.fits or not after.best:
+        return
+    replicas = 1 if deployment.spec.replicas is None else deployment.spec.replicas
+    rolling = deployment.spec.strategy.rolling_update
+    stated = rolling.max_unavailable if rolling is not None else None
+    allowed = f"maxUnavailable is 0 ({_DEFAULT if stated is None else stated} of {replicas:,}, rounded down)"
+    first, *more = old
+    others = f" or {len(more):,} more of them" if more else ""
+    yield Finding(
+        kind=KIND,
+        sentence=f"The rollout of Deployment {deployment.key} blocks itself: the new pod fits only once old pod "
+        f"{first.name} (on {first.spec.node_name}){others} is gone, and that stays until the new pod is ready, as "
+        f"{allowed}; let old pods end first: maxUnavailable 1, or strategy Recreate",
+        commands=tuple(filter(None, (_ending_first(deployment),))),
+    )
+
+
+def _deployment_of(pod: Pod, around: Surroundings) -> Deployment | None:
+    owner = pod.metadata.controller
+    if owner is None or owner.kind != "ReplicaSet":
+        return None
+    replica_set = _named(around, ReplicaSet, owner.name, pod.namespace)
+    above = replica_set.metadata.controller if replica_set is not None else None
+    return _named(around, Deployment, above.name, pod.namespace) if above is not None else None
+
+
+def _named(around: Surroundings, kind: type[Item], name: str, namespace: str) -> Item | None:
+    return next(
+        (
+            item
+            for item in around.dump.others
+            if isinstance(item, kind) and (item.name, item.namespace) == (name, namespace)
+        ),
+        None,
+    )
+
+
+def _may_end_an_old_pod(deployment: Deployment) -> bool:
+    """Report whether the strategy lets an old pod end before a new one is ready (ResolveFenceposts)."""
+    replicas = 1 if deployment.spec.replicas is None else deployment.spec.replicas
+    rolling = deployment.spec.strategy.rolling_update
+    unavailable = _of(rolling.max_unavailable if rolling is not None else None, replicas)
+    surge = _DEFAULT if rolling is None or rolling.max_surge is None else rolling.max_surge
+    return unavailable > 0 or str(surge) in {"0", "0%"}
+
+
+def _of(amount: IntOrPercent | None, replicas: int) -> int:
+    """Return maxUnavailable as a number of pods: a share is rounded down."""
+    stated = _DEFAULT if amount is None else amount
+    if isinstance(stated, int):
+        return stated
+    share = stated.removesuffix("%")
+    return int(share) * replicas // 100 if share.isascii() and share.isdigit() and len(share) < 4 else 0
+
+
+def _old_pods(result: ScheduleResult, deployment: Deployment, around: Surroundings) -> tuple[Mask, Sequence[Pod]]:
+    """Return the pods of the Deployment's other ReplicaSets that are on nodes, as a mask over existing pods, too."""
+    own = result.pod.metadata.controller
+    older = {
+        item.name
+        for item in around.dump.others
+        if isinstance(item, ReplicaSet)
+        and item.namespace == deployment.namespace
+        and (above := item.metadata.controller) is not None
+        and (above.kind, above.name) == ("Deployment", deployment.name)
+        and (own is None or item.name != own.name)
+    }
+    existing = result.nodes.existing_pods
+    removed = np.zeros(len(existing), dtype=np.bool_)
+    found: list[Pod] = []
+    for pod in around.dump.pods if older else ():
+        owner = pod.metadata.controller
+        is_old = owner is not None and owner.kind == "ReplicaSet" and owner.name in older
+        if not is_old or pod.namespace != deployment.namespace:
+            continue
+        index = existing.find(pod.namespace, pod.name)
+        if index is not None:
+            removed[index] = True
+            found.append(pod)
+    return removed, found
+
+
+def _ending_first(deployment: Deployment) -> ShellCommand | None:
+    rolling = {"rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}
+    return patch("deployment", deployment.namespace, deployment.name, {"spec": {"strategy": rolling}})

@@ -1,0 +1,86 @@
+"""Images and pods for another operating system or architecture than that of the node where the pod lands.
+
+The scheduler compares neither spec.os nor what an image is built for with a node.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kubectl_sched.diagnostics.findings.finding import Finding
+from kubectl_sched.lazy_pattern import pattern
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.sources.pod_surroundings import Surroundings
+
+KIND: Final = "Platform"
+
+_OS: Final = "kubernetes.io/os"
+_ARCH: Final = "kubernetes.io/arch"
+_WRONG_PLATFORM = pattern(r"no matching manifest for|no match for platform in manifest|exec format error")
+
+
+def findings(result: ScheduleResult, around: Surroundings) -> Iterator[Finding]:
+    """Yield each difference between the pod's platform and that of the nodes that it may land on."""
+    nodes = [result.nodes.node(result.nodes.row_of[name]) for name in result.best if name in result.nodes.row_of]
+    if not nodes:
+        return
+    wanted = result.pod.spec.os.name if result.pod.spec.os is not None else ""
+    other = next((node for node in nodes if wanted and node.labels.get(_OS, wanted) != wanted), None)
+    if other is not None:
+        yield Finding(
+            kind=KIND,
+            sentence=f"It lands on {other.name}, which runs {other.labels[_OS]}, but spec.os says {wanted}: its "
+            f"kubelet refuses it, as the scheduler does not look at spec.os; add nodeSelector {_OS}: {wanted}",
+            spoils_start=True,
+        )
+    failed = _failed_by_platform(result.pod, around)
+    if failed is None:
+        return
+    row = result.nodes.row_of.get(failed.spec.node_name or "")
+    arch = result.nodes.node(row).labels.get(_ARCH) if row is not None else None
+    same = next((node for node in nodes if arch is not None and node.labels.get(_ARCH) == arch), None)
+    if same is not None and _ARCH not in (result.pod.spec.node_selector or {}):
+        works = _runs_elsewhere(failed, around, result, arch or "")
+        on = f"; it runs on {works}" if works else ""
+        select = f"nodeSelector {_ARCH}: {works}" if works else f"a nodeSelector for {_ARCH}"
+        yield Finding(
+            kind=KIND,
+            sentence=f"Its image has no build for {arch}: {failed.key} could not start on {failed.spec.node_name}{on}; "
+            f"it lands on {same.name}, which is {arch}, too; add {select}, or build the image for {arch}",
+            spoils_start=True,
+        )
+
+
+def _images(pod: Pod) -> frozenset[str]:
+    return frozenset(each.image for each in (*pod.spec.containers, *pod.spec.init_containers) if each.image)
+
+
+def _failed_by_platform(pod: Pod, around: Surroundings) -> Pod | None:
+    """Return a pod with an image of this one that could not start on its node's platform; None if there is none."""
+    images = _images(pod)
+    for other in around.dump.pods:
+        if not other.spec.node_name or images.isdisjoint(_images(other)):
+            continue
+        texts = [each.state.waiting.message for each in other.status.container_statuses if each.state.waiting]
+        texts += [event.text for event in around.events(other) if event.reason == "Failed"]
+        if any(_WRONG_PLATFORM.search(text) for text in texts):
+            return other
+    return None
+
+
+def _runs_elsewhere(failed: Pod, around: Surroundings, result: ScheduleResult, arch: str) -> str:
+    """Return an architecture on which a pod with the same image runs; empty if none is seen."""
+    images = _images(failed)
+    for other in around.dump.pods:
+        row = result.nodes.row_of.get(other.spec.node_name or "")
+        if row is None or other.status.phase != "Running" or images.isdisjoint(_images(other)):
+            continue
+        found = result.nodes.node(row).labels.get(_ARCH, "")
+        if found not in {"", arch} and all(each.state.waiting is None for each in other.status.container_statuses):
+            return found
+    return ""
