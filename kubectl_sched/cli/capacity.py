@@ -31,7 +31,6 @@ def capacity(
     from kubectl_sched.queries.capacity import Question
     from kubectl_sched.queries.capacity import capacity as room_left
     from kubectl_sched.render.answers.capacity import shown_capacity
-    from kubectl_sched.render.display import Display
     from kubectl_sched.render.show import show
 
     dump = read_whole(source, connection)
@@ -42,5 +41,4 @@ def capacity(
         profile=scheduler.profile,
         replay=scheduler.replay,
     )
-    shown = Display(output=display.output.value, color=display.color.value, notes=display.notes)
-    show(shown_capacity(room_left(question, dump)), shown)
+    show(shown_capacity(room_left(question, dump)), display.shown)

@@ -47,7 +47,6 @@ def diff(
     from kubectl_sched.queries.diff import Question
     from kubectl_sched.queries.diff import diff as difference
     from kubectl_sched.render.answers.diff import shown_diff
-    from kubectl_sched.render.display import Display
     from kubectl_sched.render.show import show
     from kubectl_sched.render.writers.progress_bar import progress
     from kubectl_sched.sources.discovery.replay_setup import Replay
@@ -72,8 +71,7 @@ def diff(
     )
     with progress(of_bytes=False) as report:
         answer = difference(question, dump, other, report)
-    shown = Display(output=display.output.value, color=display.color.value, notes=display.notes)
-    show(shown_diff(answer), shown)
+    show(shown_diff(answer), display.shown)
     sys.exit(1 if answer.differences else 0)
 
 

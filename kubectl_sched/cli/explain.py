@@ -129,9 +129,7 @@ def explain(
             raise SchedError(f"{about_pods} is about pods: a group is explained without it")
         if interactive:
             _check_interactive(display.output, watch=False)
-        from kubectl_sched.render.display import Display
-
-        shown = Display(output=display.output.value, color=display.color.value, all_nodes=all_nodes)
+        shown = replace(display.shown, all_nodes=all_nodes)
         sys.exit(
             explain_groups(
                 targets or (), selection, scheduler.replay, source, connection, shown, interactive=interactive
@@ -149,7 +147,6 @@ def explain(
         _check_extender_flags(scheduler.config, sampling=sampling or start_index is not None)
     from kubectl_sched.cli.new_nodes_flags import new_nodes_flags
     from kubectl_sched.queries.explain import Question
-    from kubectl_sched.render.display import Display
 
     pods = selection.of(targets, pending=selection.pending or not (targets or selection.selector or drifted))
     question = Question(
@@ -165,14 +162,7 @@ def explain(
     )
     asked = _Asked(
         question=question,
-        display=Display(
-            output=display.output.value,
-            color=display.color.value,
-            all_nodes=all_nodes,
-            node=node,
-            evidence=evidence,
-            notes=display.notes,
-        ),
+        display=replace(display.shown, all_nodes=all_nodes, node=node, evidence=evidence),
         source=source,
         connection=connection,
         call_extenders=call_extenders,

@@ -56,11 +56,9 @@ def _explain_reason(name: str, display: options.PageableOutput) -> None:
 
 
 def _display_of(display: options.PageableOutput) -> Display:
-    from kubectl_sched.render.display import Display
-
     if display.output is options.PageOutput.name:
         raise SchedError("there is no -o name of a message: it is table, wide, json, yaml, html or markdown")
-    return Display(output=display.output.value, color=display.color.value)
+    return display.shown
 
 
 def explain_message(words: Sequence[str], display: options.PageableOutput) -> None:

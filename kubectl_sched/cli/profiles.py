@@ -17,7 +17,6 @@ def profiles(
     from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
     from kubectl_sched.output import write_error
     from kubectl_sched.render.answers.profiles import shown_profiles
-    from kubectl_sched.render.display import Display
     from kubectl_sched.render.show import show
     from kubectl_sched.sources.discovery.replay_setup import configuration_for
     from kubectl_sched.sources.dump.dump import Dump
@@ -30,5 +29,4 @@ def profiles(
         write_error(f"note: {told}\n")
     overrides = parse_feature_gates(replay.feature_gates) if replay.feature_gates else None
     defaults = load_configuration(None, configuration.version, overrides)
-    shown = Display(output=display.output.value, color=display.color.value)
-    show(shown_profiles(configuration, defaults.profiles[DEFAULT_SCHEDULER_NAME]), shown)
+    show(shown_profiles(configuration, defaults.profiles[DEFAULT_SCHEDULER_NAME]), display.shown)

@@ -17,7 +17,6 @@ def schedulers(
     from kubectl_sched.cli.state_source import read_source
     from kubectl_sched.queries.schedulers import scheduler_report
     from kubectl_sched.render.answers.schedulers import shown_schedulers
-    from kubectl_sched.render.display import Display
     from kubectl_sched.render.show import show
     from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
     from kubectl_sched.sources.discovery.replay_setup import Replay
@@ -28,4 +27,4 @@ def schedulers(
         dump.objects, Selection(namespace=selection.in_namespace, label_selector=selection.selector), dump.skipped
     )
     report = scheduler_report(ClusterSchedulers(dump, Replay(kube_version=scheduler.kube_version)), asking)
-    show(shown_schedulers(report), Display(output=display.output.value, color=display.color.value))
+    show(shown_schedulers(report), display.shown)

@@ -46,13 +46,12 @@ def _shown(question: Question, dump: Dump, display: options.TriageOutput) -> int
             return explore_triage(triaging, display.color.value, [each.value for each in options.PageOutput])
     from kubectl_sched.queries.triage import triage as triage_of
     from kubectl_sched.render.answers.triage import shown_triage, triage_exit_code
-    from kubectl_sched.render.display import Display
     from kubectl_sched.render.show import show
     from kubectl_sched.render.writers.progress_bar import progress
 
     with progress(of_bytes=False) as report:
         found = triage_of(question, dump, report)
-    show(shown_triage(found), Display(output=_format(display), color=display.color.value, notes=display.notes))
+    show(shown_triage(found), display.shown)
     return triage_exit_code(found)
 
 

@@ -82,7 +82,6 @@ def whatif(
     from kubectl_sched.cli.state_source import default_namespace
     from kubectl_sched.queries.whatif import Question
     from kubectl_sched.render.answers.whatif import shown_what_if, what_if_exit_code
-    from kubectl_sched.render.display import Display
     from kubectl_sched.render.show import show
     from kubectl_sched.simulation.queue_simulation import Choices
     from kubectl_sched.simulation.workloads_to_place import Sizing
@@ -115,8 +114,7 @@ def whatif(
         replay=scheduler.replay,
     )
     answer = _answer(question, source, connection, _server(connection) if dry_run is DryRunOption.server else None)
-    shown = Display(output=display.output.value, color=display.color.value, notes=display.notes)
-    show(shown_what_if(answer), shown)
+    show(shown_what_if(answer), display.shown)
     sys.exit(what_if_exit_code(answer.result))
 
 
@@ -167,7 +165,6 @@ def _make_room(
     from kubectl_sched.cli.state_source import default_namespace, read_whole
     from kubectl_sched.queries.make_room import Question, make_room
     from kubectl_sched.render.answers.make_room import shown_plan
-    from kubectl_sched.render.display import Display
     from kubectl_sched.render.show import show
 
     dump = read_whole(source, connection)
@@ -178,9 +175,8 @@ def _make_room(
         profile=scheduler.profile,
         replay=scheduler.replay,
     )
-    shown = Display(output=display.output.value, color=display.color.value, notes=display.notes)
     answer = make_room(question, dump)
-    show(shown_plan(answer), shown)
+    show(shown_plan(answer), display.shown)
     sys.exit(0 if answer.found else 1)
 
 

@@ -7,6 +7,9 @@ from kubectl_sched.record import Record
 PAGES = frozenset({"html", "markdown"})
 """The formats that are whole pages to hand on."""
 
+DATA = frozenset({"json", "yaml"})
+"""The formats that programs read."""
+
 
 class Display(Record, frozen=True, kw_only=True):
     """The form of the output: the flags of the same names."""
@@ -17,6 +20,7 @@ class Display(Record, frozen=True, kw_only=True):
     node: str | None = None
     evidence: bool = False
     notes: bool = False
+    brief: bool = False
     parts_of_page: int = 1
     """The number of pods that share the room of a page."""
 

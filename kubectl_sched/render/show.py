@@ -9,16 +9,15 @@ from msgspec.structs import replace
 
 from kubectl_sched.output import write_page
 from kubectl_sched.record import Record
+from kubectl_sched.render.display import DATA
 from kubectl_sched.render.document import notes_of
-from kubectl_sched.render.writers.data import warn, write_data, write_names
+from kubectl_sched.render.writers.data import printed_size, warn, write_data, write_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from kubectl_sched.render.display import Display
     from kubectl_sched.render.document import Document
-
-DATA = frozenset({"json", "yaml"})
 
 
 def _nothing() -> Iterable[str]:
@@ -42,7 +41,12 @@ class Shown(Record, frozen=True, kw_only=True):
 def show(shown: Shown, display: Display) -> None:
     """Print the answer on stdout."""
     if display.output in DATA:
-        write_data(shown.data(), display.output)
+        data = shown.data()
+        if display.brief:
+            from kubectl_sched.render.writers.brief import brief
+
+            data = brief(data, printed_size(display.output))
+        write_data(data, display.output)
         return
     is_text = display.output in {"table", "wide"}
     on_screen = is_text and sys.stdout.isatty() and sys.stderr.isatty()

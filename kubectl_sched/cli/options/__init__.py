@@ -10,6 +10,7 @@ from kubectl_sched.cli.options.option_groups import OptionGroup
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from kubectl_sched.render.display import Display
     from kubectl_sched.sources.discovery.replay_setup import Replay
     from kubectl_sched.sources.pod_selection import Selection
 
@@ -186,6 +187,10 @@ class ColoredOutput(PlainOutput, frozen=True, kw_only=True):
     color: Annotated[Color, Option("--color", help="When to colour.")] = Color.auto
 
 
+Notes = Annotated[bool, Option("--notes", help="Show every note (as -o wide).")]
+Brief = Annotated[bool, Option("--brief", help="With -o json or yaml: the essence, at most 8 KB for a pod.")]
+
+
 class TriageOutput(OptionGroup, frozen=True, kw_only=True):
     """The format of a triage, which opens a screen on a terminal unless one is asked for."""
 
@@ -194,7 +199,13 @@ class TriageOutput(OptionGroup, frozen=True, kw_only=True):
         PageOutput | None, Option("--output", "-o", help="Print the answer so; else a terminal shows it to go through.")
     ] = None
     color: Annotated[Color, Option("--color", help="When to colour.")] = Color.auto
-    notes: Annotated[bool, Option("--notes", help="Show every note (as -o wide).")] = False
+    notes: Notes = False
+    brief: Brief = False
+
+    @property
+    def shown(self) -> "Display":
+        """The form of the answer. Raises SchedError for --brief with a format that is not for programs."""
+        return _shown(self.output or PageOutput.table, self)
 
 
 class PageableOutput(OptionGroup, frozen=True, kw_only=True):
@@ -203,7 +214,22 @@ class PageableOutput(OptionGroup, frozen=True, kw_only=True):
     heading: ClassVar = "Output Options"
     output: Annotated[PageOutput, Option("--output", "-o", help="How to print the answer.")] = PageOutput.table
     color: Annotated[Color, Option("--color", help="When to colour.")] = Color.auto
-    notes: Annotated[bool, Option("--notes", help="Show every note (as -o wide).")] = False
+    notes: Notes = False
+    brief: Brief = False
+
+    @property
+    def shown(self) -> "Display":
+        """The form of the answer. Raises SchedError for --brief with a format that is not for programs."""
+        return _shown(self.output, self)
+
+
+def _shown(output: PageOutput, options: "TriageOutput | PageableOutput") -> "Display":
+    from kubectl_sched.errors import SchedError
+    from kubectl_sched.render.display import DATA, Display
+
+    if options.brief and output not in DATA:
+        raise SchedError("--brief shortens what programs read: give it with -o json or -o yaml")
+    return Display(output=output.value, color=options.color.value, notes=options.notes, brief=options.brief)
 
 
 def joined(feature_gates: "Sequence[str] | None") -> str | None:

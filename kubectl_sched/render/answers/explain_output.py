@@ -77,7 +77,10 @@ def _data(answer: Answer, display: Display) -> dict[str, Any]:
     def data_of(explanation: Explanation) -> dict[str, Any]:
         wanted = explanation.result.nodes.row_of.get(display.node or "")
         return explanation_data(
-            explanation, headline(explanation), evidence=lambda row: display.evidence or row == wanted
+            explanation,
+            headline(explanation),
+            evidence=lambda row: display.evidence or row == wanted,
+            with_nodes=not display.brief,
         )
 
     if answer.is_about_one_pod:

@@ -9,6 +9,9 @@ from kubectl_sched.framework.amounts import amount_text
 from kubectl_sched.framework.status import Code
 from kubectl_sched.output import API_VERSION
 from kubectl_sched.record import plain
+from kubectl_sched.render.funnel import funnel
+from kubectl_sched.render.node_order import closest
+from kubectl_sched.render.sentences.node_sentences import why_not
 from kubectl_sched.render.sentences.podgroup_headline import podgroup_headline
 from kubectl_sched.scheduler.member_result import MemberResult
 from kubectl_sched.scheduler.result import Outcome
@@ -35,11 +38,17 @@ if TYPE_CHECKING:
     from kubectl_sched.scheduler.search_starts import Sampling
     from kubectl_sched.suggestions.change import Suggestion
 
+_CLOSEST_SHOWN = 5
+
 
 def explanation_data(
-    explanation: Explanation, summary: str, *, evidence: Callable[[int], bool] | None = None
+    explanation: Explanation,
+    summary: str,
+    *,
+    evidence: Callable[[int], bool] | None = None,
+    with_nodes: bool = True,
 ) -> dict[str, Any]:
-    """Return the whole of it. `evidence` tells for which rows the evidence is added."""
+    """Return the whole of it. `evidence` tells for which rows the evidence is added; brief answers have no nodes."""
     result = explanation.result
     pod, state = result.pod, result.state
     return {
@@ -63,7 +72,9 @@ def explanation_data(
             "filter": sorted(state.skip_filter_plugins) if state else [],
             "score": sorted(state.skip_score_plugins) if state else [],
         },
-        "nodes": _nodes(result, evidence or (lambda _: False)),
+        "funnel": plain(funnel(result)),
+        "closest": _closest(result),
+        "nodes": _nodes(result, evidence or (lambda _: False)) if with_nodes else [],
         "feasible": sorted(result.nodes.names[row] for row in result.feasible),
         "best": [] if result.outcome is Outcome.ERROR else list(result.best),
         "nominatedFirst": result.nominated_first,
@@ -263,6 +274,20 @@ def _karpenter(found: KarpenterAnswer) -> dict[str, Any]:
         "advice": plain(found.advice),
         "thenScheduler": plain(found.then_scheduler),
     }
+
+
+def _closest(result: ScheduleResult) -> list[dict[str, Any]]:
+    """Return the rejected nodes that came closest, and what is against each."""
+    if result.verdict is None or not result.pre_filter.is_success:
+        return []
+    return [
+        {
+            "node": result.nodes.names[row],
+            "plugins": [each.plugin for each in result.rejections(row)],
+            "why": why_not(result, row),
+        }
+        for row in closest(result, _CLOSEST_SHOWN)
+    ]
 
 
 def _evidence(found: Sequence[Evidence]) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ import msgspec
 from kubectl_sched.output import safe, safe_json, write_error, write_json, write_page, write_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 
 def warn(sentences: Sequence[str]) -> None:
@@ -36,6 +36,13 @@ def write_data(data: Mapping[str, Any], output: str) -> None:
 def as_json(data: Mapping[str, Any]) -> bytes:
     """The data as indented JSON with a line's end."""
     return safe_json(_formatted(data)) + b"\n"
+
+
+def printed_size(output: str) -> Callable[[Any], int]:
+    """Return the function that says how many bytes a value has as `json` or `yaml`, also as one of several items."""
+    if output == "yaml":
+        return lambda value: len(as_yaml({"items": [value]}).encode())
+    return lambda value: len(safe_json(_indented(value, 4))) + 1  # the end of the line
 
 
 def as_yaml(data: Mapping[str, Any]) -> str:
