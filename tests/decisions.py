@@ -20,7 +20,11 @@ from kubectl_sched.sources.discovery.replay_setup import Replay, configuration_f
 from kubectl_sched.sources.dump.reader import read
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
+
+    from kubectl_sched.framework.status import Status
+    from kubectl_sched.scheduler.result import ScheduleResult
 
 Json = dict[str, Any]
 
@@ -81,7 +85,29 @@ def explain(request: Json, folder: Path, version: str) -> dict[str, Json]:
     )
     scheduler, _ = scheduler_for(dump, configuration_for(dump, replay))
     pods = {item.key: item for item in dump.objects if isinstance(item, Pod)}
-    return {key: explanation_data(Explanation(result=scheduler.schedule_one(pods[key])), "") for key in request["pods"]}
+    return {key: explained(scheduler.schedule_one(pods[key])) for key in request["pods"]}
+
+
+def explained(result: ScheduleResult) -> Json:
+    """Return the data of the explanation, with the dry run of preemption, which no answer lists whole."""
+    return explanation_data(Explanation(result=result), "") | {"dryRun": _rehearsed(result)}
+
+
+def _rehearsed(result: ScheduleResult) -> Json | None:
+    """Return the status of each node without candidates, and the victims of each with one; None without a dry run."""
+    found = result.post_filter
+    if found is None or found.dry_run is None:
+        return None
+    said: Json = {name: _reasons(found.dry_run[row]) for row, name in enumerate(result.nodes.names)}
+    return said | {each.node_name: (_keys(each.victims), each.pdb_violations) for each in found.candidates}
+
+
+def _reasons(status: Status) -> tuple[str, tuple[str, ...]]:
+    return status.code.value, tuple(status.reasons)
+
+
+def _keys(pods: Iterable[Pod]) -> tuple[str, ...]:
+    return tuple(sorted(pod.key for pod in pods))
 
 
 def is_refused(decision: Json) -> bool:
@@ -217,10 +243,19 @@ def _decided_failure(decision: Json) -> Json:
         "event": decision.get("eventMessage") or decision.get("finalMessage"),
         "postFilter": post_filter and (post_filter["code"], post_filter.get("message") or ""),
     }
+    if post_filter and post_filter.get("dryRun"):
+        failure["dryRun"] = {name: _tried(each) for name, each in post_filter["dryRun"].items()}
     if post_filter and post_filter.get("nominatedNode"):
         # The last tie falls to chance, and the victims go with the node.
         failure["nominatedNode"] = True
     return failure
+
+
+def _tried(dry_run: Json) -> tuple[Any, ...]:
+    status = dry_run.get("status")
+    if status:
+        return status["code"], tuple(status.get("reasons") or ())
+    return tuple(sorted(dry_run.get("victims") or ())), dry_run["pdbViolations"]
 
 
 def _explained(explained: Json, decision: Json) -> Json:
@@ -261,8 +296,13 @@ def _explained(explained: Json, decision: Json) -> Json:
         "message": explained["message"],
         "event": explained["event"],
         "postFilter": post_filter and (post_filter["code"], post_filter["message"]),
+        "dryRun": _of_nodes(explained.get("dryRun"), (decision.get("postFilter") or {}).get("dryRun") or {}),
         "nominatedNode": _is_one_of_the_winners(post_filter, decision.get("postFilter") or {}),
     }
+
+
+def _of_nodes(rehearsed: Json | None, names: Iterable[str]) -> Json:
+    return {name: rehearsed.get(name) for name in names} if rehearsed is not None else {}
 
 
 def _is_one_of_the_winners(post_filter: Json | None, decided: Json) -> bool:
