@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     from kubectl_sched.queries.never_created.missing_pods import NeverCreated
     from kubectl_sched.sources.dump.dump import Dump
 
-FIXTURE = Path(__file__).parents[2] / "fixtures" / "never_created" / "workloads.yaml"
-SITUATIONS: list[dict[str, Any]] = msgspec.yaml.decode(FIXTURE.read_bytes())
+FIXTURES = Path(__file__).parents[2] / "fixtures" / "never_created"
+SITUATIONS: list[dict[str, Any]] = [
+    each for name in ("workloads", "public") for each in msgspec.yaml.decode((FIXTURES / f"{name}.yaml").read_bytes())
+]
 NODE = {
     "apiVersion": "v1",
     "kind": "Node",
@@ -70,6 +72,11 @@ def test_explain_of_the_workload_says_the_same(situation: dict[str, Any], tmp_pa
             for text in expected["says"]:
                 assert text in " ".join(missing.stage.evidence)
             assert missing.verdict.startswith("never created: ")
+
+
+def test_a_public_situation_names_its_source_and_its_end() -> None:
+    public = msgspec.yaml.decode((FIXTURES / "public.yaml").read_bytes())
+    assert all("#" in each["source"] and each["ended"] for each in public)
 
 
 def test_another_namespace_is_left_out(tmp_path: Path) -> None:

@@ -25,6 +25,10 @@ _CAUSES: Final[Mapping[str, tuple[str, str]]] = {
     "AdmissionPolicyRefuses": ("Policy", "policy {} refuses them"),
     "ServiceAccountMissing": ("ServiceAccount", "service account {} does not exist"),
     "PriorityClassMissing": ("PriorityClass", "priority class {} does not exist"),
+    "PriorityAgainstItsClass": (
+        "PriorityClass",
+        "their priority or preemptionPolicy is not that of their PriorityClass",
+    ),
     "NamespaceIsEnding": ("Namespace", "namespace {} is being deleted"),
 }
 """By the name of a text: the cause, and a clause that takes the name of the object."""
