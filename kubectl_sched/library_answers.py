@@ -241,9 +241,9 @@ class WhatIf(Record, frozen=True, kw_only=True):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the `WhatIf` of `-o json`."""
-        from kubectl_sched.render.answers.whatif import what_if_data
+        from kubectl_sched.render.answers.whatif import answer_data
 
-        return what_if_data(self._answer.result, self._answer.kubernetes_version, self._answer.notes)
+        return answer_data(self._answer)
 
 
 class Capacity(Record, frozen=True, kw_only=True):

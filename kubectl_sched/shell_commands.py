@@ -93,6 +93,13 @@ def cordon_node(node: str) -> ShellCommand | None:
     return _of(["kubectl", "cordon", node]) if _are_names(node) else None
 
 
+def drain_nodes(nodes: Sequence[str], *, has_daemons: bool, loses_data: bool, has_bare: bool) -> ShellCommand | None:
+    """Drain the nodes, with the flags that their pods make necessary."""
+    flags = {"--ignore-daemonsets": has_daemons, "--delete-emptydir-data": loses_data, "--force": has_bare}
+    given = [flag for flag, is_needed in flags.items() if is_needed]
+    return _of(["kubectl", "drain", *nodes, *given]) if _are_names(*nodes) else None
+
+
 def evict_pod(namespace: str, name: str) -> ShellCommand | None:
     """Evict the pod as `kubectl drain` does, so that PodDisruptionBudgets are asked, and wait until it is gone."""
     if not _are_names(name) or dns_label_errors(namespace):

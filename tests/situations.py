@@ -6,6 +6,7 @@ A file below fixtures/findings or fixtures/public holds a list of situations. Ea
 - `source` and `ended`, of a public report: the thread, and what it ended in;
 - `nodes`: short nodes (`name`, `labels`, `taints`, `has` beside 16 cpu and 64Gi, `capacity`, `spec`, `status`);
 - `running`: short pods (`name`, `on`, `asks`, `by` as Kind/name, `spec`, `status`), and `pod`, the one asked about;
+- `budgets`: short PodDisruptionBudgets (`name`, `covers` as labels, `ready`, `needed` and `of` pods);
 - `objects`: any other objects, whole;
 - `kinds`: the kinds of findings, in their order; `says` and `lacks`: texts of `explain -o wide`, with white space
   collapsed.
@@ -46,8 +47,22 @@ def situations(folder: str) -> list[Situation]:
 
 def objects_of(situation: Mapping[str, Any]) -> list[Any]:
     """Return the cluster as the API server would list it."""
-    short_pods = [*situation.get("running", ()), *situation.get("waiting", ()), situation["pod"]]
-    return [*map(_node, situation["nodes"]), *map(_pod, short_pods), *situation.get("objects", ())]
+    asked_about = [situation["pod"]] if "pod" in situation else []
+    short_pods = [*situation.get("running", ()), *situation.get("waiting", ()), *asked_about]
+    budgets = map(_budget, situation.get("budgets", ()))
+    return [*map(_node, situation["nodes"]), *map(_pod, short_pods), *budgets, *situation.get("objects", ())]
+
+
+def _budget(short: Mapping[str, Any]) -> dict[str, Any]:
+    ready, needed = short.get("ready", 1), short.get("needed", 1)
+    counts = {"currentHealthy": ready, "desiredHealthy": needed, "expectedPods": short.get("of", ready)}
+    return {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": short["name"], "namespace": short.get("namespace", "default")},
+        "spec": {"selector": {"matchLabels": short["covers"]}, "minAvailable": needed, **short.get("spec", {})},
+        "status": {"disruptionsAllowed": max(0, ready - needed), **counts, **short.get("status", {})},
+    }
 
 
 def _node(short: Mapping[str, Any]) -> dict[str, Any]:

@@ -16,6 +16,9 @@ class PodDisruptionBudgetStatus(Part, frozen=True):
     """The number of pods that may still be disrupted, and the pods that are being disrupted already."""
 
     disruptions_allowed: Int32 = 0
+    current_healthy: Int32 = 0
+    desired_healthy: Int32 = 0
+    expected_pods: Int32 = 0
     disrupted_pods: dict[str, str | None] = {}
 
 

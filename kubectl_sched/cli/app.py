@@ -18,7 +18,7 @@ COMPLETE = "__complete"
 """The command that completion scripts call. Everything after it stands on the line to complete."""
 
 
-_FORMATTED = frozenset({TRIAGE, "explain", "whatif", "capacity", "diff", "profiles", "schedulers"})
+_FORMATTED = frozenset({TRIAGE, "explain", "whatif", "drain", "capacity", "diff", "profiles", "schedulers"})
 """The commands whose format of answers a user may set for all."""
 
 

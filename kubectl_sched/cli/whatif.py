@@ -81,7 +81,7 @@ def whatif(
     from kubectl_sched.cli.new_nodes_flags import new_nodes_flags
     from kubectl_sched.cli.state_source import default_namespace
     from kubectl_sched.queries.whatif import Question
-    from kubectl_sched.render.answers.whatif import shown_what_if, what_if_exit_code
+    from kubectl_sched.render.answers.whatif import answer_exit_code, shown_what_if
     from kubectl_sched.render.show import show
     from kubectl_sched.simulation.queue_simulation import Choices
     from kubectl_sched.simulation.workloads_to_place import Sizing
@@ -115,7 +115,7 @@ def whatif(
     )
     answer = _answer(question, source, connection, _server(connection) if dry_run is DryRunOption.server else None)
     show(shown_what_if(answer), display.shown)
-    sys.exit(what_if_exit_code(answer.result))
+    sys.exit(answer_exit_code(answer))
 
 
 def _answer(

@@ -18,7 +18,7 @@ from kubectl_sched.snapshot import Column
 from kubectl_sched.sources.kinds import BY_NAME
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.scheduler.result import ScheduleResult
@@ -40,6 +40,11 @@ _PLUGINS_OF: Final[Mapping[str, tuple[str, ...]]] = {
     "ResourceSlice": _DEVICE_PLUGINS,
     "DeviceClass": _DEVICE_PLUGINS,
     "Namespace": ("InterPodAffinity",),
+    "PodDisruptionBudget": (),
+}
+_OF_NO_PLUGIN: Final[Mapping[str, str]] = {
+    "Node": "nothing can be judged",
+    "PodDisruptionBudget": "nobody can say which pods may be evicted",
 }
 _STORAGE: Final = frozenset({"PersistentVolumeClaim", "PersistentVolume", "StorageClass"})
 _DEVICES: Final = frozenset({"ResourceClaim", "ResourceSlice", "DeviceClass"})
@@ -70,9 +75,9 @@ class UnreadableKind(Record, frozen=True, kw_only=True):
     @property
     def sentence(self) -> str:
         """The clause with what it leaves open, and what brings the kind."""
-        whose = f", so {_listed(self.plugins)} cannot be judged" if self.plugins else ", so nothing can be judged"
+        judged = f"{_listed(self.plugins)} cannot be judged" if self.plugins else _OF_NO_PLUGIN[self.kind]
         brings = f"the missing rule: {self.rule}" if self.why == FORBIDDEN else f"`{self.rule}` has them"
-        return f"{self.text}{whose}; {brings}"
+        return f"{self.text}, so {judged}; {brings}"
 
 
 def _listed(names: tuple[str, ...]) -> str:
@@ -88,6 +93,11 @@ class UnreadableKinds(CachingRecord, frozen=True, kw_only=True):
         """Return the kinds that the decision on the pod rests on and of which no object was read."""
         found = (self._unreadable(kind, pod) for kind in self._needed_kinds(pod))
         return tuple(each for each in found if each is not None)
+
+    def budgets_of(self, pods: Iterable[Pod]) -> UnreadableKind | None:
+        """Return PodDisruptionBudgets where the eviction of one of the pods rests on them and none was read."""
+        found = (self._unreadable("PodDisruptionBudget", pod) for pod in pods)
+        return next(filter(None, found), None)
 
     def _needed_kinds(self, pod: Pod) -> Iterator[str]:
         yield "Node"

@@ -26,7 +26,7 @@ from kubectl_sched.record import Record
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.scheduler.scheduler import SeveralSchedulers
 from kubectl_sched.simulation.existing_workloads import existing_item, plan_of
-from kubectl_sched.simulation.node_edits import Cluster, node_meant
+from kubectl_sched.simulation.node_edits import DRAIN, Cluster, node_meant
 from kubectl_sched.simulation.placements import Placement, QueuedPod
 from kubectl_sched.simulation.promised_storage import about_capacity
 from kubectl_sched.simulation.queue_simulation import Choices, Simulation, owner_of
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from kubectl_sched.apiserver.resource_quotas import Quotas
     from kubectl_sched.apiserver.server_dry_run import DryRun
     from kubectl_sched.config import Configuration
+    from kubectl_sched.queries.drain import DrainAnswer
     from kubectl_sched.queries.provisioning.new_nodes import NewNodesFlags
     from kubectl_sched.simulation.node_edits import Edit
     from kubectl_sched.simulation.rollout import RolledOut
@@ -85,6 +86,11 @@ class Answer(Record, frozen=True, kw_only=True):
     result: WhatIfResult
     kubernetes_version: str
     notes: tuple[str, ...]
+    edits: tuple[Edit, ...] = ()
+    """The edits of the question: the premise."""
+
+    drain: DrainAnswer | None = None
+    """The plan of the drains among the edits, on the cluster with the other edits and nothing else."""
 
 
 def manifests_alone(question: Question) -> Manifests | None:
@@ -142,6 +148,8 @@ def what_if(
         result=result,
         kubernetes_version=str(version),
         notes=(*schedulers.notes, *lacking, *dump.warnings, *schedulers.warnings),
+        edits=question.edits,
+        drain=stages.drain_plan(dump) if any(edit.flag == DRAIN for edit in question.edits) else None,
     )
 
 
@@ -215,6 +223,21 @@ class _Stages:
     def materialized(self) -> _Materialized:
         """Return the cluster with the pods that come into being, before any of them is placed."""
         return self._materialize(*self._edit(0))
+
+    def drain_plan(self, dump: Dump) -> DrainAnswer:
+        """Plan the drains among the edits; the other edits are made, each in its turn."""
+        from kubectl_sched.queries.drain import nodes_named, planned  # most what-ifs drain nothing
+
+        cluster = Cluster.of(self._objects, self._admission.admitted)
+        names: list[str] = []
+        for edit in self._question.edits:
+            if edit.flag == DRAIN:
+                names += nodes_named([edit.value], cluster)
+            else:
+                cluster.apply([edit])
+        there = [name for name in dict.fromkeys(names) if name in cluster.nodes]
+        profile = self._question.choices.profile
+        return planned(there, cluster.objects, dump, self._configuration_of, profile)
 
     def answer(self, report: Report | None) -> WhatIfResult:
         """Place everything; with `--find-nodes` on the fewest further nodes with which everything fits."""

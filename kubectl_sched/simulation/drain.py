@@ -1,17 +1,14 @@
-"""Pods that leave a drained node, those that come back elsewhere, and obstacles to `kubectl drain`."""
+"""Pods that leave a drained node: those that come back elsewhere, and those with a volume that is local to it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_sched.api.apimachinery.labels import InvalidSelector, selector_of
 from kubectl_sched.api.core import HOSTNAME
-from kubectl_sched.api.policy import PodDisruptionBudget
 from kubectl_sched.api.storage import PersistentVolume, PersistentVolumeClaim
-from kubectl_sched.apiserver.what_if_size_limits import few
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable
 
     from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.api.pod import Pod
@@ -39,32 +36,6 @@ def is_replaced(pod: Pod, patient_jobs: Collection[str]) -> bool:
     return owner.kind != "Job" or f"{pod.namespace}/{owner.name}" not in patient_jobs
 
 
-def drain_notes(node: str, pods: Sequence[Pod], objects: Iterable[KubernetesObject]) -> Iterator[str]:
-    """Sentences about the pods of a node that block a drain, lose something by it, or do not come back."""
-    objects = list(objects)
-    leaving = [pod for pod in pods if not pod.is_static and not pod.is_daemon and not pod.has_ended]
-    groups = (
-        (
-            "have no controller, so drain wants --force and they do not come back",
-            [pod for pod in leaving if pod.metadata.controller is None],
-        ),
-        ("are static pods, which stay", [pod for pod in pods if pod.is_static]),
-        (
-            "lose an emptyDir, so drain wants --delete-emptydir-data",
-            [pod for pod in leaving if any(volume.empty_dir is not None for volume in pod.spec.volumes)],
-        ),
-        (
-            "have a volume that is local to the node, so they come back nowhere else",
-            list(filter(with_local_volumes(objects), leaving)),
-        ),
-        ("are protected by a PodDisruptionBudget that allows no disruption now", list(_protected(leaving, objects))),
-    )
-    for what, concerned in groups:
-        if concerned:
-            names = sorted(pod.key for pod in concerned)
-            yield f"draining {node}: pods that {what} ({len(names)}): {few(names)}"
-
-
 def with_local_volumes(objects: Iterable[KubernetesObject]) -> Callable[[Pod], bool]:
     """Return what reports whether a pod has a volume that is local to its node."""
     objects = list(objects)
@@ -85,20 +56,3 @@ def _is_of_one_host(volume: PersistentVolume) -> bool:
     return required is not None and any(
         expression.key == HOSTNAME for term in required.node_selector_terms for expression in term.match_expressions
     )
-
-
-def _protected(pods: Sequence[Pod], objects: Sequence[KubernetesObject]) -> Iterator[Pod]:
-    budgets = [
-        item for item in objects if isinstance(item, PodDisruptionBudget) and item.status.disruptions_allowed <= 0
-    ]
-    for pod in pods:
-        if any(_covers(budget, pod) for budget in budgets):
-            yield pod
-
-
-def _covers(budget: PodDisruptionBudget, pod: Pod) -> bool:
-    try:
-        selector = selector_of(budget.spec.selector)
-    except InvalidSelector:
-        return False
-    return budget.namespace == pod.namespace and selector.matches(pod.metadata.labels)

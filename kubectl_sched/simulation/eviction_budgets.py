@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kubectl_sched.api.apimachinery.labels import InvalidSelector, selector_of
 from kubectl_sched.api.policy import PodDisruptionBudget
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from kubectl_sched.api.apimachinery.labels import Selector
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.snapshot import Objects
+
+_UNPROTECTED: Final = frozenset({"Pending", "Succeeded", "Failed"})
+"""Phases in which the API server evicts a pod without asking budgets (canIgnorePDB)."""
 
 
 class EvictionBudgets:
@@ -54,6 +57,24 @@ class EvictionBudgets:
         taken = Counter(budget.key for pod in pods for budget in self.covering(pod))
         several = {each.key for pod in pods if len(found := self.covering(pod)) > 1 for each in found}
         yield from (key for key in allowed if taken[key] > allowed[key] or key in several)
+
+    def asked_for(self, pod: Pod) -> tuple[PodDisruptionBudget, ...]:
+        """Return the budgets that must let the pod go; none for a pod that has not started, or that is not ready."""
+        found = self.covering(pod)
+        if pod.status.phase in _UNPROTECTED or pod.metadata.deletion_timestamp is not None:
+            return ()
+        return () if len(found) == 1 and not _is_ready(pod) and _lets_unready_go(found[0]) else found
+
+
+def _is_ready(pod: Pod) -> bool:
+    condition = pod.condition("Ready")
+    return condition is not None and condition.status == "True"
+
+
+def _lets_unready_go(budget: PodDisruptionBudget) -> bool:
+    if budget.spec.unhealthy_pod_eviction_policy == "AlwaysAllow":
+        return True
+    return budget.status.current_healthy >= budget.status.desired_healthy > 0
 
 
 def _selector(budget: PodDisruptionBudget) -> Selector | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 from functools import cached_property
 from math import inf
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 from msgspec import structs
@@ -40,6 +40,10 @@ if TYPE_CHECKING:
     from kubectl_sched.api.meta import KubernetesObject
 
 _TAINT_FORM = "NODE=KEY[=VALUE]:EFFECT, or NODE=KEY[:EFFECT]-"
+
+
+DRAIN: Final = "--drain"
+"""The flag of a drain."""
 
 
 class Edit(NamedTuple):
@@ -224,15 +228,12 @@ def _with_allocatable(node: Node, source: str) -> Node:
     return node
 
 
-def _drain(cluster: Cluster, value: str) -> Iterator[str]:
-    from kubectl_sched.simulation.drain import drain_notes
-
-    for node in cluster.matching(value, "--drain"):
-        pods = cluster.on(node.name)
-        yield from drain_notes(node.name, pods, cluster.others)
+def _drain(cluster: Cluster, value: str) -> tuple[str, ...]:
+    for node in cluster.matching(value, DRAIN):
         cluster.nodes[node.name] = cordoned(node)
         name = node.name
         cluster.evict(lambda pod, name=name: _is_drained(pod, name))  # type: ignore[misc]
+    return ()
 
 
 def _is_drained(pod: Pod, node: str) -> bool:
@@ -375,7 +376,7 @@ def _node_and_change(value: str, flag: str, form: str) -> tuple[str, str]:
 
 _APPLY: Mapping[str, Callable[[Cluster, str], Iterable[str]]] = {
     "--add-nodes": _add_nodes,
-    "--drain": _drain,
+    DRAIN: _drain,
     "--remove-node": _remove_node,
     "--cordon": _cordon,
     "--uncordon": _uncordon,

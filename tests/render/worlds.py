@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.core import Node
     from kubectl_sched.api.meta import KubernetesObject
+    from kubectl_sched.render.document import Document
 
 GPU = "nvidia.com/gpu"
 
@@ -63,6 +64,14 @@ def shown(
     if not color:
         return "".join("".join(segment.text for segment in line) + "\n" for line in printed)
     return "".join("".join(f"{segment.style or ''}|{segment.text}" for segment in line) + "\n" for line in printed)
+
+
+def screen(document: Document, width: int) -> str:
+    """The document on a terminal of that many columns, whole and without colours."""
+    console = Console(file=io.StringIO(), width=width, no_color=True, markup=False, highlight=False)
+    printed = rendered(document, Display(), console, None)
+    lines = ("".join(segment.text for segment in line).rstrip() for line in printed)
+    return "".join(f"{line}\n" for line in lines)
 
 
 def page_of(answer: Answer, display: Display) -> str:

@@ -133,7 +133,8 @@ def test_a_drain_moves_pods_of_controllers_alone() -> None:
     answer = asked("--drain", "w1")
     (placement,) = answer["placements"]
     assert (placement["pod"]["name"], placement["owner"], placement["node"]) == ("web-1a2b-x", "Deployment/web", "w2")
-    assert any("default/bare" in warning for warning in answer["warnings"])
+    (lost,) = answer["drain"]["lost"]
+    assert (lost["pod"]["name"], lost["why"]) == ("bare", "no controller makes it again")
 
 
 @pytest.mark.parametrize(
@@ -477,14 +478,17 @@ def test_a_drain_lists_apart_what_blocks_it_or_does_not_come_back(tmp_path: Path
     extra = tmp_path / "more.json"
     extra.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
     answer = asked("--drain", "w1", "--from", str(extra))
-    notes = [each.removeprefix("draining w1: pods that ") for each in answer["warnings"] if each.startswith("draining")]
-    assert [(note.split()[0], note.rpartition(": ")[2]) for note in notes] == [
-        ("have", "default/bare"),
-        ("are", "default/mirror"),
-        ("lose", "default/scratch"),
-        ("have", "default/data"),
-        ("are", "default/guarded"),
+    drain = answer["drain"]
+    assert [(each["pod"]["name"], each["why"]) for each in drain["lost"]] == [
+        ("bare", "no controller makes it again"),
+        ("scratch", "its emptyDir v is deleted"),
+        ("data", "its local volume stays on w1"),
     ]
+    assert [(each["pod"]["name"], each["by"]) for each in drain["blocked"]] == [
+        ("guarded", "PodDisruptionBudget/default/b")
+    ]
+    assert [each["pod"]["name"] for each in drain["stays"]] == ["agent-w1", "mirror"]
+    assert (drain["finishes"], answer["premise"]) == (False, "if w1 were drained")
     assert set(nodes_of(answer)) == {"web-1a2b-x", "scratch", "data", "guarded"}
 
 

@@ -163,10 +163,15 @@ def _of_kubeconfig(section: str) -> Values:
     return lambda given, _: kubeconfig_names(given, section)
 
 
-_TARGETS: Final[dict[str, Values]] = {"explain": _explained, "diff": _explained, "bind": _to_bind, "whatif": _placed}
+_TARGETS: Final[dict[str, Values]] = {
+    "explain": _explained,
+    "diff": _explained,
+    "bind": _to_bind,
+    "whatif": _placed,
+}
 
 _VALUES: Final[dict[str, Values]] = {
-    **dict.fromkeys(("node", "drain", "remove_node", "cordon", "uncordon", "find_nodes"), _nodes),
+    **dict.fromkeys(("node", "nodes", "drain", "remove_node", "cordon", "uncordon", "find_nodes"), _nodes),
     **dict.fromkeys(("taint", "label"), _nodes_to_edit),
     **dict.fromkeys(("profile", "scheduler_name"), _profiles),
     **dict.fromkeys(("kube_version", "to_kube_version"), _versions),

@@ -73,6 +73,23 @@ class OneNamespace(OptionGroup, frozen=True, kw_only=True):
     all_namespaces: Annotated[bool, Option("--all-namespaces", "-A", help="Look in all namespaces.")] = False
 
 
+class NodeSelection(OptionGroup, frozen=True, kw_only=True):
+    """The nodes that a command is about, besides those it names; their pods are of whatever namespace."""
+
+    heading: ClassVar = "Selection Options"
+    selector: Annotated[
+        str | None, Option("--selector", "-l", help="Nodes whose labels match, as kubectl drain's -l.")
+    ] = None
+    namespace: Annotated[
+        str | None, Option("--namespace", "-n", help="As kubectl has it: pods of all namespaces count anyway.")
+    ] = None
+    all_namespaces: Annotated[bool, Option("--all-namespaces", "-A", help="Pods of all namespaces, as always.")] = False
+
+    def of(self, names: "Sequence[str] | None") -> "tuple[str, ...]":
+        """Return the nodes as edits take them: names, patterns, and a selector in parentheses."""
+        return (*(names or ()), *((f"({self.selector})",) if self.selector else ()))
+
+
 class PodSelection(OneNamespace, frozen=True, kw_only=True):
     """The pods that a command is about, besides those it names."""
 

@@ -11,12 +11,22 @@ from kubectl_sched.output import API_VERSION
 from kubectl_sched.queries.explanation import Explanation
 from kubectl_sched.queries.verdict.verdict import cycle_verdict
 from kubectl_sched.record import plain
+from kubectl_sched.render.answers.drain import (
+    drain_changing,
+    drain_data,
+    drain_exit_code,
+    drain_headline,
+    drain_parts,
+    drain_verdict,
+)
 from kubectl_sched.render.document import Document, Folding, Listing, Quote, Said, Sentence, Verdict, notes_of
 from kubectl_sched.render.safe_text import count, listed, safe
 from kubectl_sched.render.sentences.headline import decision
+from kubectl_sched.render.sentences.premise import premise
 from kubectl_sched.render.show import Shown
 from kubectl_sched.render.table import Column, Table
 from kubectl_sched.scheduler.result import UNKNOWN_EXIT_CODE, Outcome
+from kubectl_sched.simulation.node_edits import DRAIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -38,16 +48,27 @@ def shown_what_if(answer: Answer) -> Shown:
     result, notes = answer.result, answer.notes
     return Shown(
         document=lambda display: what_if_document(answer, display),
-        data=lambda: what_if_data(result, answer.kubernetes_version, notes),
+        data=lambda: answer_data(answer),
         names=lambda: (
             f"pod/{each.pod.name} node/{each.node}" for each in result.simulated.placements if each.is_placed
         ),
-        remarks=lambda: (*result.warnings, *notes, *_without_node(result.simulated.placements)),
+        remarks=lambda: (
+            *filter(None, (_premised(answer),)),
+            *result.warnings,
+            *notes,
+            *_without_node(result.simulated.placements),
+        ),
     )
 
 
 def _names(placements: Sequence[Placement]) -> Iterator[str]:
     return (f"pod/{each.pod.name} node/{each.node}" for each in placements if each.is_placed)
+
+
+def answer_exit_code(answer: Answer) -> int:
+    """Return the exit code of the placements, or that of a drain among the edits where it is higher."""
+    code = what_if_exit_code(answer.result)
+    return code if answer.drain is None else max(code, drain_exit_code(answer.drain))
 
 
 def what_if_exit_code(answer: WhatIfResult) -> int:
@@ -64,21 +85,36 @@ def what_if_exit_code(answer: WhatIfResult) -> int:
 
 def what_if_document(answer: Answer, display: Display) -> Document:
     """Return where pods go by workload, by node and by zone, and why the first did not fit."""
-    result = answer.result
-    fits = not result.simulated.unplaced
+    result, drained = answer.result, answer.drain
     premises = (*about_chance(result.simulated.placements), *result.warnings, *answer.notes)
     return Document(
-        verdict=Verdict(
-            text=what_if_sentence(result),
-            tone="good" if fits else "bad",
-            badge="all fits" if fits else "not all fits",
-        ),
-        parts=tuple(_parts(result, display)),
-        notes=notes_of((), premises),
+        verdict=_headline(answer),
+        parts=(*(drain_parts(drained, display) if drained is not None else ()), *_parts(result, display)),
+        notes=notes_of(drain_changing(drained) if drained is not None else (), premises),
         facts=(("Replayed as", f"kube-scheduler {answer.kubernetes_version}"),),
         heading="What if",
         command="whatif",
     )
+
+
+def _headline(answer: Answer) -> Verdict:
+    """Return the premise and how many pods are placed; of drains alone, the verdict of their plan."""
+    drained, result = answer.drain, answer.result
+    if drained is not None and all(edit.flag == DRAIN for edit in answer.edits):
+        own = drain_headline(drained)
+        if {each.pod.key for each in result.simulated.placements} <= {pod.key for pod in drained.plan.concerned}:
+            return own
+    fits = not result.simulated.unplaced
+    text = _premised(answer) or what_if_sentence(result)
+    if drained is not None and drain_exit_code(drained):
+        text, fits = f"{text} {drain_verdict(drained)}", False
+    return Verdict(text=text, tone="good" if fits else "bad", badge="all fits" if fits else "not all fits")
+
+
+def _premised(answer: Answer) -> str:
+    """Return the sentence after its premise; empty without edits."""
+    supposed, sentence = premise(answer.edits), what_if_sentence(answer.result)
+    return f"{supposed[0].upper()}{supposed[1:]}: {sentence[0].lower()}{sentence[1:]}" if supposed else ""
 
 
 def _parts(answer: WhatIfResult, display: Display) -> Iterator[Said]:
@@ -334,6 +370,16 @@ def _without_node(placements: Sequence[Placement]) -> Iterator[str]:
     for reason, (first, *others) in waiting.items():
         they = f"{first} and {count(len(others), 'more pod')} have" if others else f"{first} has"
         yield f"{they} no node: {reason}"
+
+
+def answer_data(answer: Answer) -> dict[str, Any]:
+    """Return the WhatIf of the contract, with its premise and the plan of a drain."""
+    supposed = premise(answer.edits)
+    return {
+        **what_if_data(answer.result, answer.kubernetes_version, answer.notes),
+        "premise": supposed or None,
+        "drain": None if answer.drain is None else drain_data(answer.drain),
+    }
 
 
 def what_if_data(answer: WhatIfResult, version: str, warnings: Sequence[str]) -> dict[str, Any]:

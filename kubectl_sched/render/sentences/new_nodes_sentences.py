@@ -50,7 +50,7 @@ def verdict_sentences(found: NewNodes) -> Iterator[str]:
                 "Karpenter would go on creating nodes."
             )
     if found.cluster_autoscaler is not None:
-        yield f"{_groups_verdict(found.cluster_autoscaler.groups)}."
+        yield f"{groups_verdict(found.cluster_autoscaler.groups)}."
         yield from (f"{each.sentence}." for each in found.cluster_autoscaler.advice[:_ADVICE_SHOWN])
 
 
@@ -108,7 +108,7 @@ def _number(number: int | None) -> str:
     return "?" if number is None else str(number)
 
 
-def _groups_verdict(groups: Sequence[GroupVerdict]) -> str:
+def groups_verdict(groups: Sequence[GroupVerdict]) -> str:
     """One sentence over all groups, with the first reasons of those that refuse."""
     by_verdict: dict[str, list[GroupVerdict]] = {}
     for each in groups:

@@ -1,0 +1,145 @@
+"""`drain`: whether a drain of nodes would finish, what blocks it, what is lost, and where pods move."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from kubectl_sched.api.core import Node
+from kubectl_sched.api.karpenter import NodePool
+from kubectl_sched.api.meta import with_spec
+from kubectl_sched.api.pod import Pod
+from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
+from kubectl_sched.queries.provisioning.cluster_autoscaler_replay import NodeGroupFlags, cluster_autoscaler_answer
+from kubectl_sched.queries.provisioning.provisioned_nodes import provisioned_nodes
+from kubectl_sched.queries.unreadable_kinds import UnreadableKinds
+from kubectl_sched.record import CachingRecord, Record
+from kubectl_sched.scheduler.scheduler import SeveralSchedulers
+from kubectl_sched.simulation.drain_plan import drain_plan
+from kubectl_sched.simulation.node_edits import Cluster
+from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
+from kubectl_sched.sources.discovery.replay_setup import Replay, snapshot_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from kubectl_sched.api.meta import KubernetesObject
+    from kubectl_sched.config import Configuration
+    from kubectl_sched.queries.provisioning.cluster_autoscaler_replay import ClusterAutoscalerAnswer
+    from kubectl_sched.queries.unreadable_kinds import UnreadableKind
+    from kubectl_sched.simulation.drain_plan import DrainPlan
+    from kubectl_sched.simulation.what_if_result import MadeNode
+    from kubectl_sched.sources.dump.dump import Dump
+
+FINISHES, PENDING, BLOCKED, UNKNOWN, NOTHING = "Finishes", "Pending", "Blocked", "Unknown", "NothingToDo"
+
+
+class Question(Record, frozen=True, kw_only=True):
+    """The nodes, each a name, a shell pattern or a selector in parentheses, and the flags of the same names."""
+
+    nodes: tuple[str, ...]
+    profile: str | None = None
+    replay: Replay = Replay()
+
+
+class DrainAnswer(CachingRecord, frozen=True, kw_only=True):
+    """The plan, with what could not be read and what autoscalers would add for the pods without a node."""
+
+    plan: DrainPlan
+    unreadable: UnreadableKind | None = None
+    """PodDisruptionBudgets, where none was read."""
+
+    new_nodes: tuple[MadeNode, ...] = ()
+    """The nodes that Karpenter would make."""
+
+    node_groups: ClusterAutoscalerAnswer | None = None
+    """The answer of cluster-autoscaler for the first pod without a node."""
+
+    kubernetes_version: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def outcome(self) -> str:
+        """`Finishes`, `Pending` (it finishes, but pods have no node), `Blocked`, `Unknown` or `NothingToDo`."""
+        plan = self.plan
+        if plan.blocked:
+            return BLOCKED
+        if self.unreadable is not None and self.unreadable.is_known:
+            return UNKNOWN
+        if plan.pending:
+            return PENDING
+        return FINISHES if plan.leaving else NOTHING
+
+    @property
+    def finishes(self) -> bool | None:
+        """Report whether every pod would leave; None if it is not known."""
+        return None if self.outcome == UNKNOWN else self.outcome != BLOCKED
+
+
+def drain(question: Question, dump: Dump) -> DrainAnswer:
+    """Plan the drain. Raises SchedError for a node that there is not."""
+    schedulers = ClusterSchedulers(dump, question.replay, question.profile)
+    schedulers.check_profile()
+    cluster = Cluster.of(dump.objects, lambda pod: pod)
+    names = nodes_named(question.nodes, cluster)
+
+    def configuration_of(name: str) -> Configuration:
+        return schedulers.assumed(name).configuration
+
+    answer = planned(names, dump.objects, dump, configuration_of, question.profile)
+    version = configuration_of(question.profile or DEFAULT_SCHEDULER_NAME).version
+    notes = (*answer.notes, *schedulers.notes, *dump.warnings, *schedulers.warnings)
+    return replace(answer, kubernetes_version=str(version), notes=notes)
+
+
+def nodes_named(texts: Sequence[str], cluster: Cluster) -> list[str]:
+    """Return the names of the nodes that the texts mean, each once. Raises SchedError for a text that means none."""
+    found = [node.name for text in texts for node in cluster.matching(text.removeprefix("node/"), "drain")]
+    return list(dict.fromkeys(found))
+
+
+def planned(
+    names: Sequence[str],
+    objects: Sequence[KubernetesObject],
+    dump: Dump,
+    configuration_of: Callable[[str], Configuration],
+    profile: str | None,
+) -> DrainAnswer:
+    """Plan the drain of nodes of these objects, which may be those of the dump after edits."""
+    nodes, left_out = snapshot_of(objects, configuration_of(DEFAULT_SCHEDULER_NAME))
+    plan = drain_plan(names, objects, SeveralSchedulers(configuration_of, nodes), profile, dump.at)
+    made, refused = _made_by_karpenter(plan, objects)
+    return DrainAnswer(
+        plan=plan,
+        unreadable=UnreadableKinds(dump=dump).budgets_of(plan.concerned),
+        new_nodes=made,
+        node_groups=_node_groups(plan, objects, dump),
+        notes=(*left_out, *refused),
+    )
+
+
+def _after(plan: DrainPlan, objects: Sequence[KubernetesObject]) -> list[KubernetesObject]:
+    """Return the objects with the pods where the plan has put them; pods without a node are left out."""
+    rows = plan.after.existing_pods.rows.tolist()
+    there = zip(plan.after.existing_pods.pods, rows, strict=True)
+    bound = [pod if pod.spec.node_name else with_spec(pod, node_name=plan.after.names[row]) for pod, row in there]
+    nodes = plan.after.node_objects
+    others = [item for item in objects if not isinstance(item, (Pod, Node))]
+    return [*nodes, *others, *bound]
+
+
+def _made_by_karpenter(
+    plan: DrainPlan, objects: Sequence[KubernetesObject]
+) -> tuple[tuple[MadeNode, ...], tuple[str, ...]]:
+    if not plan.pending or not any(isinstance(item, NodePool) for item in objects):
+        return (), ()
+    found = provisioned_nodes(_after(plan, objects), [each.pod for each in plan.pending], None)
+    return found.nodes, found.notes
+
+
+def _node_groups(plan: DrainPlan, objects: Sequence[KubernetesObject], dump: Dump) -> ClusterAutoscalerAnswer | None:
+    if not plan.pending:
+        return None
+    then = replace(dump, objects=tuple(_after(plan, objects)))
+    return cluster_autoscaler_answer(plan.pending[0].pod, then, NodeGroupFlags(), in_full=False)
