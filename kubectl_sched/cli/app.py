@@ -123,7 +123,6 @@ _OF_KUBECTL = frozenset(
         "scale",
         "rollout",
         "exec",
-        "drain",
         "cordon",
     )
 )
