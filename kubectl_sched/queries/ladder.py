@@ -144,6 +144,7 @@ def _by_default_scheduler(found: Explanation, schedulers: ClusterSchedulers) -> 
     change = Change(
         kind=Kind.USE_SCHEDULER,
         text=f"with schedulerName: {DEFAULT_SCHEDULER_NAME}",
+        step=f"set schedulerName: {DEFAULT_SCHEDULER_NAME}",
         pod=lambda pod: with_spec(pod, scheduler_name=DEFAULT_SCHEDULER_NAME),
         caution=f"what {scheduler_name_of(pod)} would do for it, such as placing a group at once, is not done",
     )

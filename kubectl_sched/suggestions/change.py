@@ -149,6 +149,9 @@ class Change(Record, frozen=True, kw_only=True):
 
     kind: Kind
     text: str
+    step: str = ""
+    """The change as something to do, `ask for 4 cpu instead of 8`; "" for what comes by itself and what is stated."""
+
     pod: Callable[[Pod], Pod] | None = None
     node_name: str | None = None
     node: Callable[[Node], Node] | None = None
@@ -325,6 +328,37 @@ class Suggestion(Record, frozen=True, kw_only=True):
             alone = "Nothing to do: "
         where = self._where if not alone else self._where.replace("It ", "it ", 1)
         return f"{alone}{where} {how}{though}{caution}.".replace("  ", " ")
+
+    @property
+    def advice(self) -> str:
+        """The rung of a ladder: what to do, what that gives, and in brackets what it reaches and gives up."""
+        if self.comes_by_itself or self.promise is Promise.STATED or not all(change.step for change in self.changes):
+            return self.text.removeprefix("Nothing to do: ").rstrip(".")
+        steps = " and ".join(change.step for change in self.changes)
+        told = "; ".join(filter(None, (self._made_anew, self.caution)))
+        return f"{steps}{self._gain}{f' ({told})' if told else ''}"
+
+    @property
+    def _gain(self) -> str:
+        if self.promise is Promise.PREEMPTS:
+            return f": preempts {_few(self.victims)} on {self.node}"
+        if self.adds_nodes:
+            return ""
+        if self.asked and self.promise is Promise.TIES:
+            return f": may land on {self.node}, tied with {_few([name for name in self.nodes if name != self.node])}"
+        if self.asked and self.promise is Promise.WINS:
+            return f": lands on {self.node}"
+        if self.asked:
+            return f": fits on {self.node}, though {_few(self.nodes)} would still win"
+        return f": fits on {self.node if self.feasible_count == 1 else f'{self.feasible_count:,} nodes'}"
+
+    @property
+    def _made_anew(self) -> str | None:
+        """The pods that are re-created, or the replicas that change; None if the step names all that changes."""
+        again = self.recreates_pods and self.stays_on is None and not any(change.evicts for change in self.changes)
+        if self.scope is Scope.WORKLOAD:
+            return "re-creates all pods of its workload" if again else "for all pods of its workload"
+        return ("re-creates the pod" if self.scope is Scope.POD else "re-creates pods") if again else None
 
     @property
     def adds_nodes(self) -> bool:

@@ -47,6 +47,7 @@ def move(result: ScheduleResult, scheduler: Scheduler, profile: str | None) -> S
     change = Change(
         kind=Kind.MOVE,
         text=f"once {_in_words(found.plan.steps)}",
+        step=f"make room: {_in_words(found.plan.steps)}",
         moves=found.plan.steps,
         caution="what moves starts anew",
     )

@@ -122,6 +122,7 @@ def eviction(result: ScheduleResult, victims: Sequence[Pod]) -> Change:
         kind=Kind.EVICT,
         text=f"once {first_few([pod.key for pod in victims])} {'is' if len(victims) == 1 else 'are'} gone"
         f"{_freeing(result, victims)}",
+        step=f"evict {first_few([pod.key for pod in victims])}{_freeing(result, victims)}",
         evicts=tuple(victims),
         caution=f"this ends {_named(victims)}",
         cost=(

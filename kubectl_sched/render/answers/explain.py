@@ -168,7 +168,7 @@ def _about_node(explanation: Explanation, display: Display) -> Iterator[Said]:
 def ladder(suggestions: Sequence[Suggestion], *, in_full: bool = True) -> Ladder:
     """Return the changes that a replay showed to help, least harm first; the first few unless `in_full`."""
     shown = suggestions if in_full else suggestions[:_RUNGS_SHOWN]
-    rungs = tuple(rung_of(each, each.text) for each in shown)
+    rungs = tuple(rung_of(each, each.advice) for each in shown)
     return Ladder(heading=WHAT_HELPS, rungs=rungs, more=len(suggestions) - len(shown), rank=2, gap=True)
 
 

@@ -42,6 +42,7 @@ def _meaning(result: ScheduleResult, name: str, meant: str) -> Iterator[Suggesti
     change = Change(
         kind=Kind.CORRECT,
         text=f"if its volume named claim {meant} instead of {name}",
+        step=f"name claim {meant} in its volume instead of {name}",
         pod=partial(_with_claim, name=name, meant=meant),
     )
     suggestion = verified(Trial.of(result), (change,), None, frozenset(Promise)) if result.framework else None

@@ -83,6 +83,7 @@ def more_like(result: ScheduleResult, row: int, count: int = 1, *, larger: bool 
     change = Change(
         kind=Kind.ADD_NODE,
         text=f"with {number} {place_in_words(original, with_type=not larger)}{size}",
+        step=f"{number} {place_in_words(original, with_type=not larger)}{size}",
         node_name=original.name,
         adds=adds,
         caution="one more machine to pay for" if count == 1 else "more machines to pay for",

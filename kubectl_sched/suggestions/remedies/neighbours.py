@@ -62,6 +62,7 @@ def _honoring_taints(constraint: TopologySpreadConstraint) -> Change:
     return Change(
         kind=Kind.HONOR_TAINTS,
         text=f"with nodeTaintsPolicy: Honor for {constraint.topology_key}",
+        step=f"set nodeTaintsPolicy: Honor for {constraint.topology_key}",
         pod=lambda pod: _with_constraint(pod, constraint, replace(constraint, node_taints_policy="Honor")),
     )
 
@@ -81,6 +82,7 @@ def _with_domains(constraint: TopologySpreadConstraint, fact: Evidence) -> Chang
     return Change(
         kind=Kind.MIN_DOMAINS,
         text=f"with minDomains: {number} instead of {constraint.min_domains} for {constraint.topology_key}",
+        step=f"set minDomains: {number} instead of {constraint.min_domains} for {constraint.topology_key}",
         pod=lambda pod: _with_constraint(pod, constraint, replace(constraint, min_domains=number)),
         caution=f"its pods may then run in {number} {constraint.topology_key} only",
         cost=((constraint.min_domains or number) - number,),
@@ -92,6 +94,7 @@ def _with_skew(constraint: TopologySpreadConstraint, skew: object) -> Change:
     return Change(
         kind=Kind.RAISE_SKEW,
         text=f"with maxSkew: {skew} instead of {constraint.max_skew} for {constraint.topology_key}",
+        step=f"set maxSkew: {skew} instead of {constraint.max_skew} for {constraint.topology_key}",
         pod=lambda pod: _with_constraint(pod, constraint, replace(constraint, max_skew=skew)),
         caution="its pods may then be spread less evenly",
         cost=(skew - constraint.max_skew,),
@@ -103,6 +106,7 @@ def _softly(constraint: TopologySpreadConstraint) -> Change:
     return Change(
         kind=Kind.SPREAD_SOFTLY,
         text=f"with whenUnsatisfiable: ScheduleAnyway for {constraint.topology_key}",
+        step=f"set whenUnsatisfiable: ScheduleAnyway for {constraint.topology_key}",
         pod=lambda pod: _with_constraint(pod, constraint, soft),
         caution="its pods may then be spread less evenly",
     )
@@ -147,6 +151,7 @@ def _softened(part: str) -> Change:
     return Change(
         kind=Kind.REQUIRE_SOFTLY,
         text=f"with its required {_WORDS[part]} as a preference",
+        step=f"make its required {_WORDS[part]} a preference",
         pod=lambda pod: _with_affinity(pod, part),
         caution=_CAUTIONS[part],
     )

@@ -42,6 +42,7 @@ def uncordoned(name: str) -> Change:
     return Change(
         kind=Kind.UNCORDON,
         text=_after(uncordon_node(name), "it is uncordoned"),
+        step=f"uncordon {name}",
         node_name=name,
         node=taints.uncordoned,
         caution="whoever cordoned it wanted no new pods there",
@@ -114,7 +115,7 @@ def labelled(result: ScheduleResult, row: int, key: str, value: str) -> Change:
         return replace(node, metadata=replace(node.metadata, labels={**node.metadata.labels, key: value}))
 
     text = _after(label_node(name, key, value), f"it is labelled {key}={value}")
-    return Change(kind=Kind.LABEL, text=text, node_name=name, node=with_label)
+    return Change(kind=Kind.LABEL, text=text, step=f"label node {name} {key}={value}", node_name=name, node=with_label)
 
 
 def _after(command: ShellCommand | None, otherwise: str) -> str:

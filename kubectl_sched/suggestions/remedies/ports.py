@@ -53,6 +53,7 @@ def _moved(number: int, other: int) -> Change:
     return Change(
         kind=Kind.MOVE_PORT,
         text=f"with hostPort {other} instead of {number}",
+        step=f"use hostPort {other} instead of {number}",
         pod=lambda pod: _with_port(pod, number, other),
         caution=f"whoever connects to port {number} of its node has to use {other}",
     )
@@ -62,6 +63,7 @@ def _dropped(number: int) -> Change:
     return Change(
         kind=Kind.DROP_PORT,
         text=f"without hostPort {number}",
+        step=f"remove hostPort {number}",
         pod=lambda pod: _with_port(pod, number, 0),
         caution=f"nobody then reaches it at port {number} of its node",
     )

@@ -45,6 +45,7 @@ def prefer(result: ScheduleResult, row: int) -> Iterator[Change]:
         yield Change(
             kind=Kind.PREFER_NODE,
             text=f"if it preferred {HOSTNAME}={hostname} with weight {weight}",
+            step=f"prefer {HOSTNAME}={hostname} with weight {weight}",
             pod=partial(prefers, term=term),
             caution=_OTHER_SCORES,
             cost=(only_ties, 1, weight),
@@ -60,6 +61,7 @@ def weigh_preferences(result: ScheduleResult, row: int) -> Iterator[Change]:
             yield Change(
                 kind=Kind.PREFER_NODE,
                 text=f"with weight {weight} instead of {term.weight} for its preference of {_words(term)}",
+                step=f"give its preference of {_words(term)} weight {weight} instead of {term.weight}",
                 pod=partial(_with_weight, index=index, weight=weight),
                 caution=_OTHER_SCORES if weight > term.weight else "that preference then counts less",
                 cost=(only_ties, 0, abs(weight - term.weight), weight < term.weight),
@@ -82,6 +84,7 @@ def prefer_less(result: ScheduleResult, row: int) -> Iterator[Change]:
             yield Change(
                 kind=Kind.PREFER_LESS,
                 text=f"without its preference of {_words(term)} with weight {term.weight}",
+                step=f"remove its preference of {_words(term)} with weight {term.weight}",
                 pod=partial(_without_preference, index=index),
                 caution="nodes that match it are then no better than others",
                 cost=(term.weight,),

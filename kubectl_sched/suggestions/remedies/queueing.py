@@ -34,7 +34,8 @@ def _without_gates(owner: str | None, names: Sequence[str]) -> Change:
         return Change(kind=Kind.WAIT, text=f"once {owner} lifts the {gates}", pod=ungated)
     them = "it" if len(names) == 1 else "them"
     caution = f"whoever set {them} removes {them} once the pod may start"
-    return Change(kind=Kind.UNGATE, text=f"without its scheduling {gates}", pod=ungated, caution=caution)
+    text, step = f"without its scheduling {gates}", f"remove its scheduling {gates}"
+    return Change(kind=Kind.UNGATE, text=text, step=step, pod=ungated, caution=caution)
 
 
 def _ungated(pod: Pod, owner: str | None) -> Pod:
@@ -45,7 +46,8 @@ def _ungated(pod: Pod, owner: str | None) -> Pod:
 def unname(name: str) -> Way:
     """Leave the choice of the node to the scheduler, instead of naming one that is not there."""
     text = f"without nodeName {name}, a node that is not there"
-    return (Change(kind=Kind.UNNAME, text=text, pod=lambda pod: with_spec(pod, node_name="")),)
+    step = f"remove nodeName {name}, a node that is not there"
+    return (Change(kind=Kind.UNNAME, text=text, step=step, pod=lambda pod: with_spec(pod, node_name="")),)
 
 
 def prioritize(result: ScheduleResult) -> Iterator[Change]:
@@ -65,6 +67,7 @@ def prioritize(result: ScheduleResult) -> Iterator[Change]:
         yield Change(
             kind=Kind.PRIORITIZE,
             text=f"with priorityClassName {each.metadata.name} ({each.value})",
+            step=f"use priorityClassName {each.metadata.name} ({each.value})",
             pod=partial(_of_class, given=each),
             caution="it then comes before pods of lower priority, and may end them",
             cost=(each.value,),

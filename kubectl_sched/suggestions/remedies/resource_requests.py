@@ -85,6 +85,7 @@ def resized(resizing: Sequence[Resize]) -> Change:
     return Change(
         kind=Kind.RESIZE_BACK,
         text=f"with the resize of {pods} taken back to what it has",
+        step=f"take the resize of {pods} back to what it has",
         resizes=tuple((each.pod, each.becomes) for each in resizing),
         caution="whoever asked for it, such as a VerticalPodAutoscaler, may ask again",
     )
@@ -101,6 +102,7 @@ def _free(result: ScheduleResult, row: int, missing: Mapping[str, int], capacity
     return Change(
         kind=Kind.FREE,
         text=f"once {' and '.join(_freed(resource, amount) for resource, amount in missing.items())} on {name}",
+        step=f"free {' and '.join(_to_free(resource, amount) for resource, amount in missing.items())} on {name}",
         node_name=name,
         frees=tuple(missing.items()),
         caution=_NOBODY_NAMED,
@@ -108,11 +110,21 @@ def _free(result: ScheduleResult, row: int, missing: Mapping[str, int], capacity
     )
 
 
+def _to_free(resource: str, amount: int) -> str:
+    if resource == PODS:
+        return "one pod's place" if amount == 1 else f"the places of {amount} pods"
+    return f"{_missing_text(resource, amount)} more {resource}"
+
+
+def _missing_text(resource: str, amount: int) -> str:
+    shown = -(-amount // _MEBIBYTE) * _MEBIBYTE if is_bytes(resource) else amount
+    return amount_text(resource, shown) if is_bytes(resource) else amount_texts(resource, shown)[0]
+
+
 def _freed(resource: str, amount: int) -> str:
     if resource == PODS:
         return f"{amount} {'pod is' if amount == 1 else 'pods are'} gone"
-    shown = -(-amount // _MEBIBYTE) * _MEBIBYTE if is_bytes(resource) else amount
-    text = amount_text(resource, shown) if is_bytes(resource) else amount_texts(resource, shown)[0]
+    text = _missing_text(resource, amount)
     return f"{text} more {resource} {'are' if text.isdigit() and text != '1' else 'is'} free"
 
 
@@ -140,6 +152,7 @@ def _in_its_unit(result: ScheduleResult, resource: str, missing: int) -> Change 
     return Change(
         kind=Kind.CORRECT,
         text=f"if {who} asked for {meant} {resource} instead of {written}",
+        step=f"ask for {meant} {resource} instead of {written} in {who}",
         pod=lambda pod: _requesting(pod, resource, meant),
     )
 
@@ -160,6 +173,7 @@ def _less(pod: Pod, resource: str, missing: int) -> Change | None:
     return Change(
         kind=Kind.REQUEST_LESS,
         text=f"if {who} asked for {then} {resource} instead of {now}",
+        step=f"ask for {then} {resource} instead of {now} in {who}",
         pod=lambda pod: _requesting(pod, resource, text),
         caution=caution,
         cost=(missing / amount,),

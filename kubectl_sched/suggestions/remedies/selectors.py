@@ -83,6 +83,7 @@ def _for_label(place: _Place, key: str, wanted: str) -> Iterator[Change]:
         yield Change(
             kind=Kind.SELECT_LESS,
             text=f"without {key}={wanted} in its nodeSelector",
+            step=f"remove {key}={wanted} from its nodeSelector",
             pod=lambda pod: with_spec(pod, node_selector=_without(pod, key)),
             caution=f"it may then run on nodes without {key}={wanted}",
         )
@@ -93,7 +94,8 @@ def _selects(key: str, wanted: str, meant: str, value: str) -> Change:
         return with_spec(pod, node_selector={**_without(pod, key), meant: value})
 
     text = f"if its nodeSelector asked for {meant}={value} instead of {key}={wanted}"
-    return Change(kind=Kind.CORRECT, text=text, pod=corrected)
+    step = f"select {meant}={value} instead of {key}={wanted} in its nodeSelector"
+    return Change(kind=Kind.CORRECT, text=text, step=step, pod=corrected)
 
 
 def _selector(pod: Pod) -> dict[str, str]:
@@ -130,7 +132,8 @@ def _naming(place: _Place, required: NodeSelector, index: int) -> Iterator[Chang
     if not more and field.operator == "In" and len(values) == 1 and nearest(values[0], (name,)) is not None:
         meant = replace(term, match_fields=(replace(field, values=(name,)),))
         text = f"if its required node affinity named the node {name} instead of {values[0]}"
-        yield Change(kind=Kind.CORRECT, text=text, pod=_requires(_with_term(required, index, meant)))
+        step = f"name node {name} instead of {values[0]} in its required node affinity"
+        yield Change(kind=Kind.CORRECT, text=text, step=step, pod=_requires(_with_term(required, index, meant)))
 
 
 def _is_met(requirement: NodeSelectorRequirement, labels: Mapping[str, str]) -> bool:
@@ -147,11 +150,13 @@ def _allowing(required: NodeSelector, index: int, requirement: NodeSelectorRequi
     expressions = tuple(meant if each == requirement else each for each in term.match_expressions)
     pod = _requires(_with_term(required, index, replace(term, match_expressions=expressions)))
     if near is not None:
-        text = f"if its required node affinity asked for {requirement.key}={has} instead of {requirement.key}={near}"
-        return Change(kind=Kind.CORRECT, text=text, pod=pod)
+        change = f"{requirement.key}={has} instead of {requirement.key}={near}"
+        text = f"if its required node affinity asked for {change}"
+        return Change(kind=Kind.CORRECT, text=text, step=f"require {change} in its node affinity", pod=pod)
     return Change(
         kind=Kind.ALLOW_MORE,
         text=f"if its required node affinity allowed {requirement.key}={has}, too",
+        step=f"allow {requirement.key}={has}, too, in its required node affinity",
         pod=pod,
         caution="only if the pod is meant to run there",
     )
@@ -178,6 +183,7 @@ def _required_softly(required: NodeSelector) -> Change:
     return Change(
         kind=Kind.REQUIRE_SOFTLY,
         text="with its required node affinity as a preference",
+        step="make its required node affinity a preference",
         pod=softened,
         caution="it may then run on nodes that it excludes now",
     )

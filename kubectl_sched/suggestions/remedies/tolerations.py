@@ -73,6 +73,7 @@ def keep_away(result: ScheduleResult, row: int) -> Iterator[Change]:
             yield Change(
                 kind=Kind.TOLERATE_LESS,
                 text=f"without its toleration for {toleration_text(wrong)}",
+                step=f"remove its toleration for {toleration_text(wrong)}",
                 pod=partial(_without_toleration, gone=wrong),
                 caution="nodes with such a taint then keep it out",
             )
@@ -140,6 +141,7 @@ def _tolerate(result: ScheduleResult, row: int, taint: Taint) -> Change | None:
     return Change(
         kind=Kind.TOLERATE_RESERVED if _is_for_device_pods(result, taint) else Kind.TOLERATE,
         text=f"with a toleration for {taint}",
+        step=f"tolerate {taint}",
         pod=lambda pod: with_spec(pod, tolerations=(*pod.spec.tolerations, meant)),
         caution=_caution(result, taint),
     )
@@ -174,6 +176,7 @@ def _take_off(result: ScheduleResult, row: int, taint: Taint) -> Change | None:
     return Change(
         kind=Kind.UNTAINT,
         text=f"without the taint {taint} on {name}",
+        step=f"take the taint {taint} off {name}",
         node_name=name,
         node=lambda node: without_taint(node, taint),
         caution=f"any pod may then run on {name}{control_plane}",

@@ -82,6 +82,7 @@ def _spreading_less(result: ScheduleResult) -> Iterator[Change]:
             yield Change(
                 kind=Kind.PREFER_LESS,
                 text=f"without its soft spread constraint over {constraint.topology_key}",
+                step=f"remove its soft spread constraint over {constraint.topology_key}",
                 pod=partial(_without_constraint, gone=constraint),
                 caution="its pods may then be spread less evenly",
             )
@@ -116,6 +117,7 @@ def _weighing(result: ScheduleResult, row: int) -> Iterator[Change]:
             yield Change(
                 kind=Kind.WEIGH,
                 text=f"if {each.plugin} had weight {weight} instead of {each.weight}",
+                step=f"give {each.plugin} weight {weight} instead of {each.weight}",
                 weight=(each.plugin, weight),
                 caution=f"this changes the scores of every pod of {result.framework.profile.scheduler_name}",
                 cost=(abs(weight - each.weight),),
@@ -130,6 +132,7 @@ def _pinning(result: ScheduleResult, row: int) -> Iterator[Change]:
         yield Change(
             kind=Kind.PIN,
             text=f"with {HOSTNAME}={hostname} in its nodeSelector",
+            step=f"add {HOSTNAME}={hostname} to its nodeSelector",
             pod=lambda pod: selects_host(pod, hostname),
             caution="it can then run nowhere else"
             if is_alone
