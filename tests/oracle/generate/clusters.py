@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from tests.oracle.generate.configuration import configurations
+from tests.oracle.generate.configuration import OTHER_SCHEDULER, configurations
 from tests.oracle.generate.devices import claiming, inventory
 from tests.oracle.generate.gangs import GATES as GANG_GATES
 from tests.oracle.generate.gangs import groups, member, running_member
@@ -37,6 +37,7 @@ TOPICS: dict[str, frozenset[str]] = {
     "gang-preemption": frozenset({"gangs", "preemption", "resources", "ports", "budgets", "interpod"}),
     "queue": frozenset({"queue", "resources", "preemption"}),
     "preemption": frozenset({"preemption", "resources", "ports", "interpod", "budgets", "queue"}),
+    "device-preemption": frozenset({"devices", "preemption", "queue"}),
     "configuration": frozenset({"configuration", "resources", "taints", "nodes", "interpod", "images", "spread"}),
     "mixed": frozenset(
         {
@@ -88,6 +89,9 @@ def requests(draw: st.DrawFn, topic: str, gates: frozenset[str] = frozenset()) -
         objects += draw(groups(gates))
         running = [draw(running_member(pod, gates)) for pod in running]
         pending = [draw(member(pod, gates)) for pod in pending]
+    config = draw(configurations()) if "configuration" in about else ""
+    if OTHER_SCHEDULER in config:
+        pending = [draw(of_some_profile(pod)) for pod in pending]
     for pod in (*running, *pending):
         objects += needs(draw, pod, cluster, about)
     asked = pending + (running[:1] if draw(st.integers(0, 3)) == 0 else [])
@@ -95,12 +99,19 @@ def requests(draw: st.DrawFn, topic: str, gates: frozenset[str] = frozenset()) -
     return {
         "id": topic,
         "objects": objects,
-        "config": draw(configurations()) if "configuration" in about else "",
+        "config": config,
         "featureGates": {gate: True for gate in switchable if draw(st.booleans())}
         | _gang_gates(about, gates)
         | draw(_switched(about, gates)),
         "pods": [f"{pod['metadata']['namespace']}/{pod['metadata']['name']}" for pod in asked],
     }
+
+
+@st.composite
+def of_some_profile(draw: st.DrawFn, pod: Json) -> Json:
+    """The pod with the name of a profile, now and then of one that is not there."""
+    name = draw(st.sampled_from(["default-scheduler", OTHER_SCHEDULER, OTHER_SCHEDULER, OTHER_SCHEDULER, "nobody"]))
+    return pod | {"spec": pod["spec"] | {"schedulerName": name}}
 
 
 @st.composite

@@ -112,12 +112,27 @@ ARGS: dict[str, st.SearchStrategy[Any]] = {
 }
 
 
+OTHER_SCHEDULER = "another"
+
+
 @st.composite
 def configurations(draw: st.DrawFn) -> str:
     """A KubeSchedulerConfiguration as text (JSON, which is YAML), or nothing for the defaults."""
     if draw(st.booleans()):
         return ""
-    profile: Json = {"schedulerName": "default-scheduler"}
+    names = ["default-scheduler", *([OTHER_SCHEDULER] if draw(st.booleans()) else [])]
+    document = {
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "kind": "KubeSchedulerConfiguration",
+        "profiles": [draw(profiles(name)) for name in names],
+    }
+    return json.dumps(document)
+
+
+@st.composite
+def profiles(draw: st.DrawFn, name: str) -> Json:
+    """A profile with plugins and arguments of its own."""
+    profile: Json = {"schedulerName": name}
     chosen = draw(some(sorted(ARGS), up_to=2))
     if chosen:
         profile["pluginConfig"] = [{"name": name, "args": draw(ARGS[name])} for name in sorted(set(chosen))]
@@ -140,9 +155,4 @@ def configurations(draw: st.DrawFn) -> str:
             plugins[point]["enabled"] = [{"name": name} for name in first]
     if plugins:
         profile["plugins"] = plugins
-    document = {
-        "apiVersion": "kubescheduler.config.k8s.io/v1",
-        "kind": "KubeSchedulerConfiguration",
-        "profiles": [profile],
-    }
-    return json.dumps(document)
+    return profile
