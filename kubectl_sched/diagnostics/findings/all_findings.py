@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_sched.diagnostics.findings import (
     blocked_rollouts,
+    component_events,
     device_plugins,
     forbidden_preemption,
     huge_pages,
@@ -43,6 +44,7 @@ _RULES: Final[tuple[Callable[[ScheduleResult, Surroundings], Iterator[Finding]],
     namespace_defaults.findings,
     platforms.findings,
     unrequested_resources.findings,
+    component_events.findings,
 )
 
 

@@ -27,7 +27,7 @@ _CAUSES: Final[Mapping[str, tuple[str, str]]] = {
     "PriorityClassMissing": ("PriorityClass", "priority class {} does not exist"),
     "PriorityAgainstItsClass": (
         "PriorityClass",
-        "their priority or preemptionPolicy is not that of their PriorityClass",
+        "priority or policy differs from the PriorityClass",
     ),
     "NamespaceIsEnding": ("Namespace", "namespace {} is being deleted"),
 }
