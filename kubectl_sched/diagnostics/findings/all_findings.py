@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
+from kubectl_sched.api.apimachinery.quantity import InvalidQuantity
 from kubectl_sched.diagnostics.findings import (
     blocked_rollouts,
     component_events,
@@ -21,6 +23,7 @@ from kubectl_sched.diagnostics.findings import (
     volume_drivers,
     volumes_apart,
 )
+from kubectl_sched.framework.cycle_state import PluginError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -52,5 +55,8 @@ def findings_of(result: ScheduleResult, around: Surroundings) -> tuple[Finding, 
     """Return the facts that explain the cycle's verdict or spoil the start that it promises; often there are none."""
     if result.framework is None or result.pod.has_ended or result.failure is not None:
         return ()
-    found = [each for rule in _RULES for each in rule(result, around)]
+    found: list[Finding] = []
+    for rule in _RULES:
+        with suppress(InvalidQuantity, PluginError):  # an object that cannot be read explains nothing
+            found += rule(result, around)
     return tuple(sorted(dict.fromkeys(found), key=lambda each: not each.spoils_start))

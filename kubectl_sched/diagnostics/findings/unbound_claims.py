@@ -40,6 +40,7 @@ KIND: Final = "UnboundClaim"
 
 _VOLUMES_NAMED: Final = 3
 _FAILED: Final = "ProvisioningFailed"
+_LONGEST_TEXT: Final = 300
 
 
 def findings(result: ScheduleResult, around: Surroundings) -> Iterator[Finding]:
@@ -116,7 +117,7 @@ def _of_provisioner(
     """Return what the provisioner said last, or that none is seen."""
     for event in around.events_of("PersistentVolumeClaim", claim.namespace, claim.name):
         if event.reason == _FAILED:
-            return f"has no volume, as its provisioner failed: {event.text}"
+            return f"has no volume, as its provisioner failed: {event.text[:_LONGEST_TEXT]}"
     plugin = in_tree_plugin_named(storage_class.provisioner)
     name = plugin.driver if plugin is not None else storage_class.provisioner
     is_known = _is_read(result, around, CSIDriver)
