@@ -22,7 +22,7 @@ from kubectl_sched.sources.kinds import BY_TYPE, POD_MAKERS, SERVED, serves
 from kubectl_sched.typed_paths import is_directory
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.apiserver.server_dry_run import DryRun
@@ -51,30 +51,43 @@ def read_manifests(
     Raises SchedError where a file cannot be read, a field has the wrong type or is unknown (unless `unknown_fields`
     lets it pass), RefusedError for what the API server would not store.
     """
+    documents = ((file, document) for path in paths for file in _files(path) for document in read_documents(file))
+    return manifests_of(documents, ", ".join(paths), namespace, dry_run, unknown_fields)
+
+
+def manifests_of(
+    documents: Iterable[tuple[str, Mapping[str, Any]]],
+    name: str,
+    namespace: str,
+    dry_run: DryRun | None,
+    unknown_fields: UnknownFields = UnknownFields.warn,
+) -> Manifests:
+    """Everything in the documents, each with the file that it is of; `name` is what all are of, if they are of any.
+
+    Raises what `read_manifests` raises.
+    """
     found: list[KubernetesObject] = []
     others: list[KubernetesObject] = []
     passed_over: dict[str, int] = {}
     misspelt: list[str] = []
-    for path in paths:
-        for file in _files(path):
-            for document in read_documents(file):
-                whole = document if dry_run is None else dry_run.stored(document, namespace)
-                item = _object(whole, file, namespace, len(found))
-                if isinstance(item, POD_MAKERS):
-                    misspelt += about_unknown_fields(document) if dry_run is None else ()
-                    if misspelt and unknown_fields is UnknownFields.strict:
-                        raise SchedError(f"{file}: {misspelt[-1]} (whatif --validate=warn goes on without it)")
-                    _check(item, misspelt)
-                    found.append(item)
-                elif item is not None:
-                    others.append(item)
-                else:
-                    kind = _passed_over(document)
-                    passed_over[kind] = passed_over.get(kind, 0) + 1
-    if paths and not found:
+    for file, document in documents:
+        whole = document if dry_run is None else dry_run.stored(document, namespace)
+        item = _object(whole, file, namespace, len(found))
+        if isinstance(item, POD_MAKERS):
+            misspelt += about_unknown_fields(document) if dry_run is None else ()
+            if misspelt and unknown_fields is UnknownFields.strict:
+                raise SchedError(f"{file}: {misspelt[-1]} (whatif --validate=warn goes on without it)")
+            _check(item, misspelt)
+            found.append(item)
+        elif item is not None:
+            others.append(item)
+        else:
+            kind = _passed_over(document)
+            passed_over[kind] = passed_over.get(kind, 0) + 1
+    if name and not found:
         held = sorted({*passed_over, *(type(item).__name__ for item in others)})
         kinds = f" but {', '.join(held)}" if held else ""
-        raise SchedError(f"{', '.join(paths)}: there is nothing that makes pods in it{kinds}")
+        raise SchedError(f"{name}: there is nothing that makes pods in it{kinds}")
     said = tuple(dry_run.notes) if dry_run is not None else ()
     last = {(type(item), item.key): item for item in found}
     misspelt = [] if unknown_fields is UnknownFields.ignore else misspelt

@@ -81,9 +81,9 @@ def fitted(data: Mapping[str, Any], size: Callable[[Any], int], most: int) -> di
     """Return the data with lists and texts so long that they fit into `most` bytes, and `leftOut`."""
     shortened = {key: data[key] for key in ("apiVersion", "kind") if key in data}
     for entries, characters in _WIDTHS:
-        cut = _Cut(entries, characters, most)
+        cut = _Cut(entries, characters, most, data.get("leftOut", {}))
         with suppress(_TooLargeError):
-            shortened = {key: cut.value(value, key) for key, value in data.items()}
+            shortened = {key: cut.value(value, key) for key, value in data.items() if key != "leftOut"}
             shortened["leftOut"] = cut.left_out
             if size(shortened) <= most:
                 break
@@ -120,10 +120,10 @@ class _Cut:
     It ends with an error as soon as the characters alone are too many, so that no attempt takes long.
     """
 
-    def __init__(self, entries: int, characters: int, most: int) -> None:
+    def __init__(self, entries: int, characters: int, most: int, left_out: Mapping[str, int]) -> None:
         self.entries = entries
         self.characters = characters
-        self.left_out: dict[str, int] = {}
+        self.left_out = dict(left_out)
         self._room = most
 
     def value(self, value: Any, path: str) -> Any:

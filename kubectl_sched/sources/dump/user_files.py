@@ -35,7 +35,12 @@ def read_documents(path: str) -> tuple[Mapping[str, Any], ...]:
     Raises DumpError as `read_document` does; there is at least one document.
     """
     name = "standard input" if path == "-" else path
-    documents = tuple(item for value in _values(_content(path), name) for item in _flat(value, name))
+    return documents_of(_content(path), name)
+
+
+def documents_of(content: bytes, name: str) -> tuple[Mapping[str, Any], ...]:
+    """All documents of YAML or JSON in UTF-8, for errors called `name`. Raises DumpError, as `read_documents` does."""
+    documents = tuple(item for value in _values(content, name) for item in _flat(value, name))
     if not documents:
         raise DumpError(f"{name}: it is empty")
     return documents
