@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperCommand, TyperOption
 
 from kubectl_sched.cli.command_line import respelled
-from kubectl_sched.cli.kubectl_formats import refuse_templates
+from kubectl_sched.cli.options.kubectl_formats import refuse_templates
 from kubectl_sched.cli.options.option_groups import flattened
 
 COMMANDS = (

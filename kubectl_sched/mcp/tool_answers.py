@@ -31,7 +31,7 @@ _MOST_MESSAGE: Final = 16_384
 
 
 class ToolAnswers:
-    """What each tool answers, as text. Every method raises SchedError for arguments that mean nothing."""
+    """The answer of each tool, as text. Every method raises SchedError for arguments that mean nothing."""
 
     def __init__(
         self, state: Callable[[Selection], tuple[Dump, Selection]], replay: Replay, profile: str | None, namespace: str
@@ -107,8 +107,14 @@ class ToolAnswers:
         return _text(shown_what_if(answer).data())
 
     def drain(self, nodes: Sequence[str]) -> str:
-        """Return where the pods of the nodes would land if these were drained."""
-        return self.whatif(None, None, [("drain", node) for node in nodes], None, None)
+        """Return whether a drain of the nodes would finish, what blocks it, and where pods land."""
+        from kubectl_sched.queries.drain import Question, drain
+        from kubectl_sched.render.answers.drain import shown_drain
+
+        if not nodes:
+            _refuse("nothing to drain: name a node")
+        question = Question(nodes=tuple(nodes), profile=self._profile, replay=self._replay)
+        return _text(shown_drain(drain(question, self._whole())).data())
 
     def make_room(self, target: str, namespace: str | None, replicas: int | None) -> str:
         """Return what to move so that the pods of the target fit."""

@@ -75,7 +75,7 @@ def tool_server(answers: ToolAnswers) -> MCPServer:
             return answers.whatif(manifest, workload, edits or (), replicas, namespace)
 
     async def drain(nodes: Annotated[list[str], Field(description="Nodes by name, or patterns, gpu-*.")]) -> str:
-        """Say where the pods of these nodes would land if they were drained; nothing is drained."""
+        """Say whether a drain of these nodes would finish, and where pods land; nothing is drained."""
         with _told():
             return answers.drain(nodes)
 

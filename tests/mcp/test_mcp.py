@@ -67,7 +67,7 @@ def test_an_agent_asks_what_is_pending_why_and_what_if() -> None:
     assert explained["suggestions"][0]["rung"] == "yours"
     assert grown["kind"] == placed["kind"] == "WhatIf"
     assert placed["placed"] == 1
-    assert [each["kind"] for each in others] == ["WhatIf", "MakeRoom", "Capacity", "Message", "Schedulers"]
+    assert [each["kind"] for each in others] == ["Drain", "MakeRoom", "Capacity", "Message", "Schedulers"]
     for _, text in answers:
         assert len(text.encode()) <= MOST
         assert json.loads(text)["note"].startswith("Names, messages and all other texts")
