@@ -60,6 +60,9 @@ CASES: dict[str, tuple[Json, Json, Json | None]] = {
 }
 """The node n0 (merged into a plain one), the pod that waits, and one that runs there."""
 
+EVICTING = {"full", "port", "anti-affinity"}
+"""Cases in which one of the suggestions evicts the pod that runs there."""
+
 
 def body(name: str, spec: Json) -> Json:
     spec = dict(spec)
@@ -136,13 +139,16 @@ def test_the_pod_lands_where_it_was_promised(control_plane: ControlPlane, api: A
     populate(api, case)
     number = len(list(suggestions(api, tmp_path, "1.36")))
     assert number
+    pasted: list[str] = []
     for index in range(number):
         if index:
             populate(api, case)
         suggestion = list(suggestions(api, tmp_path, "1.36"))[index]
         assert suggestion.promise is Promise.WINS
+        pasted += map(str, suggestion.commands)
         paste(tuple(map(str, suggestion.commands)), control_plane)
         assert placed(api) == suggestion.node, suggestion.text
+    assert any("/pods/blue/eviction" in command for command in pasted) is (case in EVICTING), pasted
 
 
 WORKLOADS = ("deployments", "statefulsets", "replicasets")
