@@ -63,7 +63,7 @@ def test_a_closed_stream_costs_only_what_goes_there(closed: str, printed: bool) 
     command = f'"{sys.executable}" -m kubectl_sched explain web-0 --from "{DEMO}" {closed}'
     done = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (1, "")
-    assert done.stdout.startswith("default/web-0 fits on none of 7 nodes") == printed
+    assert done.stdout.startswith("default/web-0: no node with pool=gpu has 4 GPUs free") == printed
 
 
 def test_closed_standard_input_is_an_empty_dump() -> None:

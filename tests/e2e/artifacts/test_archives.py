@@ -77,7 +77,7 @@ def test_it_explains_with_nothing_installed_even_when_started_twice_at_once(
     running = [started(link, home, *EXPLAIN) for _ in range(2)]
     for process in running:
         shown, complaints = process.communicate()
-        assert shown.startswith("default/web-0 fits on none of 7 nodes")
+        assert shown.startswith("default/web-0: no node with pool=gpu has 4 GPUs free")
         assert (process.returncode, complaints) == (1, "")
     assert listing(installed) == before
     (cache,) = (home / ".cache" / "kubectl-sched" / "archives").iterdir()
