@@ -100,6 +100,11 @@ def drain_nodes(nodes: Sequence[str], *, has_daemons: bool, loses_data: bool, ha
     return _of(["kubectl", "drain", *nodes, *given]) if _are_names(*nodes) else None
 
 
+def plan_drain(node: str) -> ShellCommand | None:
+    """Say what a drain of the node would do."""
+    return _of(["kubectl", "sched", "drain", node]) if _are_names(node) else None
+
+
 def evict_pod(namespace: str, name: str) -> ShellCommand | None:
     """Evict the pod as `kubectl drain` does, so that PodDisruptionBudgets are asked, and wait until it is gone."""
     if not _are_names(name) or dns_label_errors(namespace):

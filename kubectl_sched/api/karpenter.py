@@ -38,6 +38,7 @@ class NodeClaimSpec(Part, frozen=True):
     startup_taints: tuple[Taint, ...] = ()
     node_class_ref: NodeClassReference = NodeClassReference()
     resources: NodeClaimResources = NodeClaimResources()
+    expire_after: str = ""
 
 
 class NodeClaimTemplateMeta(Part, frozen=True):
@@ -53,12 +54,30 @@ class NodeClaimTemplate(Part, frozen=True):
     spec: NodeClaimSpec = NodeClaimSpec()
 
 
+class DisruptionBudget(Part, frozen=True):
+    """A limit on the nodes that Karpenter disrupts at once: a number or a share, always or by schedule."""
+
+    nodes: str = "10%"
+    schedule: str = ""
+    duration: str = ""
+    reasons: tuple[str, ...] = ()
+
+
+class Disruption(Part, frozen=True):
+    """The rules by which Karpenter removes nodes of a NodePool that it could do without."""
+
+    consolidation_policy: str = "WhenEmptyOrUnderutilized"
+    consolidate_after: str = "0s"
+    budgets: tuple[DisruptionBudget, ...] = ()
+
+
 class NodePoolSpec(Part, frozen=True):
     """The nodes that Karpenter may make, their limits, and the weight against other NodePools."""
 
     template: NodeClaimTemplate = NodeClaimTemplate()
     limits: ResourceList = {}
     weight: Int32 | None = None
+    disruption: Disruption = Disruption()
     replicas: Int64 | None = None
 
 

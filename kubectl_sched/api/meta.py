@@ -64,6 +64,9 @@ class Annotations(Part, frozen=True, rename=None):
         name="scheduler.alpha.kubernetes.io/tolerationsWhitelist", default=None
     )
     do_not_disrupt: str | None = msgspec.field(name="karpenter.sh/do-not-disrupt", default=None)
+    scale_down_disabled: str | None = msgspec.field(
+        name="cluster-autoscaler.kubernetes.io/scale-down-disabled", default=None
+    )
     safe_to_evict: str | None = msgspec.field(name="cluster-autoscaler.kubernetes.io/safe-to-evict", default=None)
     deletion_cost: str | None = msgspec.field(name="controller.kubernetes.io/pod-deletion-cost", default=None)
     daemonset_pod: str | None = msgspec.field(name="cluster-autoscaler.kubernetes.io/daemonset-pod", default=None)

@@ -10,6 +10,7 @@ import typer
 from msgspec.structs import replace
 
 from kubectl_sched.cli import options
+from kubectl_sched.cli.explain_nodes import explain_node_targets, is_about_nodes
 from kubectl_sched.cli.explain_podgroup import explain_groups, is_about_groups
 from kubectl_sched.cli.options.connection import ConnectionOptions  # noqa: TC001 - typer reads it
 from kubectl_sched.errors import SchedError
@@ -107,6 +108,9 @@ def explain(
 
         explain_message(message, display)
         return
+    if is_about_nodes(targets or ()):
+        _check_pair("nodes are explained by tables, and --interactive shows pods", bool(targets), interactive or watch)
+        sys.exit(explain_node_targets(targets or (), selection.selector, scheduler, source, connection, display.shown))
     if is_about_groups(targets or ()):
         given = {
             "--watch": watch,

@@ -150,8 +150,8 @@ def _names(targets: tuple[str, ...]) -> list[tuple[str, str]]:
 
 def _is_a_node(name: str) -> SchedError:
     return SchedError(
-        f"nodes are not explained by themselves: `kubectl sched explain pod NAME --node {name}` says whether a pod "
-        f"fits there, and `kubectl sched whatif --drain {name}` where its pods could go"
+        f"a node has no pods to compare: `kubectl sched explain node {name}` explains it, `kubectl sched explain pod "
+        f"NAME --node {name}` whether a pod fits there, and `kubectl sched drain {name}` where its pods could go"
     )
 
 

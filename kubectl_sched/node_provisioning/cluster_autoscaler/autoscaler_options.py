@@ -47,6 +47,14 @@ class AutoscalerOptions(Record, frozen=True, kw_only=True):
     max_nodes_total: int = 0
     forces_daemon_sets: bool = False
     scales_from_unschedulable: bool = False
+    scales_down: bool = True
+    utilization_threshold: float = 0.5
+    gpu_utilization_threshold: float = 0.5
+    leaves_daemon_sets_out: bool = False
+    skips_local_storage: bool = True
+    skips_system_pods: bool = True
+    unneeded_time: str = "10m"
+    delay_after_add: str = "10m"
 
     def is_expendable(self, pod: Pod) -> bool:
         """Report whether the pod's priority is so low that no node is added for it (IsExpendablePod)."""
@@ -77,6 +85,23 @@ def options_of(flags: Mapping[str, tuple[str, ...]]) -> AutoscalerOptions:
         max_nodes_total=_number(flags, "max-nodes-total", 0),
         forces_daemon_sets=flags.get("force-ds", ("",))[-1] in TRUE,
         scales_from_unschedulable=flags.get("scale-from-unschedulable", ("",))[-1] in TRUE,
+        scales_down=flags.get("scale-down-enabled", ("true",))[-1] in TRUE,
+        utilization_threshold=_share(flags, "scale-down-utilization-threshold"),
+        gpu_utilization_threshold=_share(flags, "scale-down-gpu-utilization-threshold"),
+        leaves_daemon_sets_out=flags.get("ignore-daemonsets-utilization", ("",))[-1] in TRUE,
+        skips_local_storage=flags.get("skip-nodes-with-local-storage", ("true",))[-1] in TRUE,
+        skips_system_pods=flags.get("skip-nodes-with-system-pods", ("true",))[-1] in TRUE,
+        unneeded_time=flags.get("scale-down-unneeded-time", ("10m",))[-1],
+        delay_after_add=flags.get("scale-down-delay-after-add", ("10m",))[-1],
+    )
+
+
+def _share(flags: Mapping[str, tuple[str, ...]], name: str) -> float:
+    """Return a threshold; 0.5 where it is not set or no plain number."""
+    whole, _, part = flags.get(name, ("0.5",))[-1].partition(".")
+    digits = f"{whole or '0'}{part}"
+    return (
+        float(f"{whole or '0'}.{part or '0'}") if digits.isascii() and digits.isdecimal() and len(digits) < 19 else 0.5
     )
 
 

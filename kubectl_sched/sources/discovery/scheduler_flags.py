@@ -52,6 +52,14 @@ AUTOSCALER = "cluster-autoscaler"
 AUTOSCALER_FLAGS = frozenset(
     {
         "expendable-pods-priority-cutoff",
+        "ignore-daemonsets-utilization",
+        "scale-down-delay-after-add",
+        "scale-down-enabled",
+        "scale-down-gpu-utilization-threshold",
+        "scale-down-unneeded-time",
+        "scale-down-utilization-threshold",
+        "skip-nodes-with-local-storage",
+        "skip-nodes-with-system-pods",
         "feature-gates",
         "force-ds",
         "ignore-taint",

@@ -1,0 +1,43 @@
+"""`explain node NAME`, `explain nodes`: what is free on nodes, who fits there, and why they stay."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_sched.sources.pod_selection import NODE_WORDS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kubectl_sched.cli.options import ProfiledScheduler, StateSource
+    from kubectl_sched.cli.options.connection import ConnectionOptions
+    from kubectl_sched.render.display import Display
+
+
+def is_about_nodes(targets: Sequence[str]) -> bool:
+    """Report whether the targets of `explain` name nodes: `node n1`, `nodes`, `node/n1`."""
+    return bool(targets) and targets[0].partition("/")[0].lower() in NODE_WORDS
+
+
+def explain_node_targets(
+    targets: Sequence[str],
+    selector: str | None,
+    scheduler: ProfiledScheduler,
+    source: StateSource,
+    connection: ConnectionOptions,
+    display: Display,
+) -> int:
+    """Read, replay, print, and return the exit code."""
+    from kubectl_sched.cli.state_source import read_whole
+    from kubectl_sched.queries.node import Question, explain_nodes
+    from kubectl_sched.render.answers.node import nodes_exit_code, shown_nodes
+    from kubectl_sched.render.show import show
+    from kubectl_sched.sources.live.needed_kinds import FOR_NEW_NODES
+
+    named = targets if "/" in targets[0] else targets[1:]
+    names = [each.partition("/")[2] if each.partition("/")[0].lower() in NODE_WORDS else each for each in named]
+    chosen = (*names, *((f"({selector})",) if selector else ()))
+    question = Question(nodes=chosen, profile=scheduler.profile, replay=scheduler.replay)
+    answer = explain_nodes(question, read_whole(source, connection, FOR_NEW_NODES))
+    show(shown_nodes(answer), display)
+    return nodes_exit_code(answer)

@@ -1,0 +1,239 @@
+"""The answer of `explain node`: why it stays, which pending pods fit there, and who requests it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from kubectl_sched.framework.amounts import amount_texts
+from kubectl_sched.output import API_VERSION
+from kubectl_sched.queries.provisioning.node_removal import HELD, KARPENTER, REMOVABLE
+from kubectl_sched.render.document import Commands, Document, Listing, Said, Sentence, Verdict, notes_of
+from kubectl_sched.render.safe_text import count, listed, safe
+from kubectl_sched.render.show import Shown
+from kubectl_sched.render.table import Column, Table
+from kubectl_sched.scheduler.result import UNKNOWN_EXIT_CODE
+from kubectl_sched.shell_commands import plan_drain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.queries.node import NodeAnswer, NodeExplanation, PendingThere
+    from kubectl_sched.queries.provisioning.node_removal import Reason
+
+_NAMES = {KARPENTER: "Karpenter", "ClusterAutoscaler": "cluster-autoscaler"}
+_FIRST = ("cpu", "memory")
+
+
+def shown_nodes(answer: NodeAnswer) -> Shown:
+    """Return the nodes in each form."""
+    return Shown(
+        document=lambda _: nodes_document(answer),
+        data=lambda: nodes_data(answer),
+        names=lambda: (f"node/{each.node.name}" for each in answer.nodes),
+        remarks=lambda: (*(f"{each.node.name}: {node_verdict(each)}" for each in answer.nodes), *answer.notes),
+    )
+
+
+def nodes_exit_code(answer: NodeAnswer) -> int:
+    """Return 0, or 3 where the budgets that hold nodes are known not to have been read."""
+    is_open = answer.unreadable is not None and answer.unreadable.is_known
+    return UNKNOWN_EXIT_CODE if is_open else 0
+
+
+def nodes_document(answer: NodeAnswer) -> Document:
+    """Return one node in full, or a line for each of several."""
+    changing = () if answer.unreadable is None else (answer.unreadable.sentence,)
+    facts = (("Replayed as", f"kube-scheduler {answer.kubernetes_version}"),)
+    notes = notes_of(changing, answer.notes)
+    if answer.is_list:
+        parts: tuple[Said, ...] = (Listing(tables=(_nodes_table(answer),), caption="The nodes", gap=True),)
+        verdict = Verdict(text=_list_verdict(answer))
+    else:
+        (one,) = answer.nodes
+        parts, verdict = tuple(_parts(one)), Verdict(subject=safe(one.node.name), text=f"{node_verdict(one)}.")
+    return Document(verdict=verdict, parts=parts, notes=notes, facts=facts, heading="Node", command="explain node")
+
+
+def _list_verdict(answer: NodeAnswer) -> str:
+    verdicts = Counter(each.removal.verdict for each in answer.nodes)
+    removable, held = verdicts[REMOVABLE], verdicts[HELD]
+    unknown = len(answer.nodes) - removable - held
+    numbers = f"{removable:,} could go, {held:,} held, {unknown:,} unknown"
+    return f"{count(len(answer.nodes), 'node')}: {numbers}; most free first."
+
+
+def node_verdict(found: NodeExplanation) -> str:
+    """Return whether it could go and by what it is held, in a clause."""
+    removal = found.removal
+    if removal.verdict == HELD:
+        first, more = removal.reasons[0], len(removal.reasons) - 1
+        rest = f"; {count(more, 'more reason')}" if more else ""
+        return f"it stays: {_reason(first)}{rest}"
+    if removal.verdict != REMOVABLE:
+        return f"nobody can say whether it may go: {safe(removal.unknown[0])}"
+    may_go = f"{_NAMES[removal.by]} may remove it" if removal.by is not None else "nothing holds it"
+    moves = len(found.plan.leaving)
+    return f"{may_go}: {_moving(moves)}"
+
+
+def _moving(pods: int) -> str:
+    return f"{count(pods, 'pod')} would move" if pods else "it is empty"
+
+
+def _reason(reason: Reason) -> str:
+    return f"{safe(reason.pod.key)}: {safe(reason.text)}" if reason.pod is not None else safe(reason.text)
+
+
+def _parts(found: NodeExplanation) -> Iterator[Said]:
+    removal = found.removal
+    if removal.by is not None:
+        settings = "; ".join(f"{name}: {value}" for name, value in removal.facts)
+        yield Sentence(text=f"{_NAMES[removal.by]} owns it ({safe(settings)}).", gap=True)
+    else:
+        yield Sentence(text="No autoscaler is seen that would remove it.", gap=True)
+    if removal.reasons:
+        yield Listing(tables=(_reasons_table(found),), caption="What keeps the node", gap=True)
+    yield from (Sentence(text=f"Not known: {safe(each)}.") for each in removal.unknown)
+    if found.plan.moves or found.plan.pending:
+        yield Listing(tables=(_moves_table(found),), caption="Where its pods would land", gap=True)
+    yield Listing(tables=(_room_table(found),), caption="What is requested and free", gap=True)
+    yield from _about_room(found)
+    if found.pending:
+        yield Listing(tables=(_pending_table(found),), caption="Pending pods on this node", gap=True)
+    command = plan_drain(found.node.name)
+    if command is not None:
+        yield Sentence(text="What a drain would do:", gap=True)
+        yield Commands(commands=(str(command),))
+
+
+def _about_room(found: NodeExplanation) -> Iterator[Said]:
+    if found.deferred:
+        yield Sentence(text=f"A resize waits for room here: {listed([pod.key for pod in found.deferred])}.")
+    spec = found.node.spec
+    taints = [f"{each.key}:{each.effect}" for each in spec.taints]
+    if spec.unschedulable or taints:
+        named = listed([*(["cordoned"] if spec.unschedulable else []), *taints])
+        yield Sentence(text=f"Keeps pods away: {named}.")
+
+
+def _nodes_table(answer: NodeAnswer) -> Table[NodeExplanation]:
+    return Table(
+        columns=(
+            Column(heading="Node", cell=lambda each: each.node.name, kind="name"),
+            Column(heading="Free (%)", cell=lambda each: f"{each.waste:.0%}".rstrip("%"), kind="number"),
+            Column(heading="Verdict", cell=lambda each: each.removal.verdict),
+            Column(heading="By what", cell=node_verdict),
+        ),
+        rows=answer.nodes,
+    )
+
+
+def _reasons_table(found: NodeExplanation) -> Table[Reason]:
+    return Table(
+        columns=(
+            Column(
+                heading="Kept by", cell=lambda each: each.pod.key if each.pod is not None else "the node", kind="name"
+            ),
+            Column(heading="Why", cell=lambda each: safe(each.text)),
+            Column(heading="Workload", cell=lambda each: each.owner or ""),
+        ),
+        rows=found.removal.reasons,
+    )
+
+
+def _kept_by(reason: Reason) -> str:
+    return reason.pod.key if reason.pod is not None else "the node"
+
+
+def _moves_table(found: NodeExplanation) -> Table[Any]:
+    return Table(
+        columns=(
+            Column(heading="Its pod", cell=lambda each: each.pod.key, kind="name"),
+            Column(heading="Would land on", cell=lambda each: each.node or "no node"),
+            Column(heading="Workload", cell=lambda each: each.owner or "none"),
+        ),
+        rows=[*found.plan.moves, *found.plan.pending],
+    )
+
+
+def _room_table(found: NodeExplanation) -> Table[str]:
+    names = [*_FIRST, *sorted(set(found.free) - set(_FIRST))]
+
+    def amount(of: Mapping[str, int], name: str) -> str:
+        return amount_texts(name, of.get(name, 0))[0]
+
+    return Table(
+        columns=(
+            Column(heading="Resource", cell=lambda name: name, kind="name"),
+            Column(heading="Allocatable", cell=lambda name: amount(found.allocatable, name), kind="number"),
+            Column(heading="Requested", cell=lambda name: amount(found.requested, name), kind="number"),
+            Column(heading="Of DaemonSets", cell=lambda name: amount(found.of_daemons, name), kind="number"),
+            Column(heading="Free", cell=lambda name: amount(found.free, name), kind="number"),
+        ),
+        rows=[name for name in names if found.allocatable.get(name)],
+    )
+
+
+def _pending_table(found: NodeExplanation) -> Table[PendingThere]:
+    return Table(
+        columns=(
+            Column(heading="Pending pod", cell=lambda each: each.pod.key, kind="name"),
+            Column(heading="Here", cell=lambda each: "fits" if each.status is None else "no"),
+            Column(heading="Why not", cell=_why_not),
+        ),
+        rows=sorted(found.pending, key=lambda each: each.status is not None),
+    )
+
+
+def _why_not(each: PendingThere) -> str:
+    return "" if each.status is None else safe(", ".join(each.status.reasons))
+
+
+def nodes_data(answer: NodeAnswer) -> dict[str, Any]:
+    """Return the NodeExplanation of the contract, or a NodeExplanationList."""
+    items = [_data(each) for each in answer.nodes]
+    about = {"apiVersion": API_VERSION, "kubernetesVersion": answer.kubernetes_version, "warnings": list(answer.notes)}
+    if answer.is_list:
+        return {**about, "kind": "NodeExplanationList", "items": items}
+    return {**items[0], **about, "kind": "NodeExplanation"}
+
+
+def _data(found: NodeExplanation) -> dict[str, Any]:
+    removal = found.removal
+    return {
+        "node": found.node.name,
+        "verdict": node_verdict(found),
+        "stays": {
+            "by": removal.by,
+            "verdict": removal.verdict,
+            "reasons": [{"pod": _name(each.pod), "reason": each.text, "owner": each.owner} for each in removal.reasons],
+            "autoscaler": {
+                "settings": [{"name": name, "value": value} for name, value in removal.facts],
+                "unknown": list(removal.unknown),
+            },
+        },
+        "holes": {name: _quantity(name, amount) for name, amount in found.free.items()},
+        "requested": {name: _quantity(name, amount) for name, amount in found.requested.items()},
+        "ofDaemonSets": {name: _quantity(name, amount) for name, amount in found.of_daemons.items()},
+        "deferredResizes": [_name(pod) for pod in found.deferred],
+        "moves": [{"pod": _name(each.pod), "node": each.node, "tied": list(each.tied)} for each in found.plan.moves],
+        "pending": [
+            {
+                "pod": _name(each.pod),
+                "fits": each.status is None,
+                "plugin": None if each.status is None else each.status.plugin,
+                "reasons": [] if each.status is None else list(each.status.reasons),
+            }
+            for each in found.pending
+        ],
+    }
+
+
+def _quantity(resource: str, amount: int) -> str:
+    return f"{amount}m" if resource == "cpu" else str(amount)
+
+
+def _name(pod: Pod | None) -> dict[str, str] | None:
+    return None if pod is None else {"namespace": pod.namespace, "name": pod.name}
