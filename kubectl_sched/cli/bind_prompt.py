@@ -21,7 +21,7 @@ from kubectl_sched.binding.object_reader import find
 from kubectl_sched.binding.podgroup_plan import group_situation
 from kubectl_sched.binding.writer import Writer
 from kubectl_sched.cli.explain_podgroup import group_names, is_about_groups
-from kubectl_sched.cli.interruptible_cluster import endpoint_of
+from kubectl_sched.cli.options.interruptible_cluster import endpoint_of
 from kubectl_sched.errors import SchedError
 from kubectl_sched.output import write_error, write_text
 from kubectl_sched.render.answers.binding_plan import plan_lines, question

@@ -126,7 +126,7 @@ def default_namespace(source: StateSource, connection: ConnectionOptions) -> str
 
 def _endpoint(connection: ConnectionOptions) -> Endpoint:
     """Return the cluster that is meant. Where there is none, --from is advised, which not every command has."""
-    from kubectl_sched.cli.interruptible_cluster import endpoint_of
+    from kubectl_sched.cli.options.interruptible_cluster import endpoint_of
     from kubectl_sched.sources.live.live_errors import NoClusterError
 
     try:

@@ -182,7 +182,7 @@ def _make_room(
 
 def _server(connection: ConnectionOptions) -> DryRun:
     from kubectl_sched.apiserver.server_dry_run import DryRun
-    from kubectl_sched.cli.interruptible_cluster import endpoint_of
+    from kubectl_sched.cli.options.interruptible_cluster import endpoint_of
     from kubectl_sched.sources.live.client import Server
 
     return DryRun(Server(endpoint_of(connection.connection)))

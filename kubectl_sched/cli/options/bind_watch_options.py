@@ -135,6 +135,6 @@ def run(given: WatchOptions, connection: ConnectionOptions) -> int:
 
 def _run(given: WatchOptions, connection: ConnectionOptions) -> int:
     from kubectl_sched.binding.second_scheduler.run import run_watch
-    from kubectl_sched.cli.interruptible_cluster import endpoint_of
+    from kubectl_sched.cli.options.interruptible_cluster import endpoint_of
 
     return run_watch(endpoint_of(connection.connection), given)
