@@ -18,6 +18,7 @@ from kubectl_sched.queries.explanation import Explanation
 from kubectl_sched.render.answers.explanation_data import explanation_data
 from kubectl_sched.sources.discovery.replay_setup import Replay, configuration_for, scheduler_for
 from kubectl_sched.sources.dump.reader import read
+from tests.oracle.build import patch_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -81,7 +82,9 @@ def explain(request: Json, folder: Path, version: str) -> dict[str, Json]:
     gates = ",".join(f"{name}={str(value).lower()}" for name, value in (request.get("featureGates") or {}).items())
     dump = read([str(dump_file)])
     replay = Replay(
-        config=str(config_file) if request.get("config") else None, kube_version=version, feature_gates=gates or None
+        config=str(config_file) if request.get("config") else None,
+        kube_version=patch_of(version),
+        feature_gates=gates or None,
     )
     scheduler, _ = scheduler_for(dump, configuration_for(dump, replay))
     pods = {item.key: item for item in dump.objects if isinstance(item, Pod)}

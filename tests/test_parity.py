@@ -184,7 +184,7 @@ def test_a_bound_pod_counts_what_it_still_has(status: dict[str, Any], fits: bool
 
 
 @pytest.mark.parametrize("operator", ["DoesNotExist", "NotIn"])
-def test_a_namespace_selector_that_matches_no_labels_means_every_namespace(operator: str) -> None:
+def test_until_1_36_6_a_namespace_selector_that_matches_no_labels_means_every_namespace(operator: str) -> None:
     selector = {"key": "team", "operator": operator, "values": ["x"] if operator == "NotIn" else []}
     term = {
         "topologyKey": HOSTNAME,
@@ -194,7 +194,7 @@ def test_a_namespace_selector_that_matches_no_labels_means_every_namespace(opera
     away = near_or_away("podAntiAffinity", term)
     there = pod("db-0", on="w1", metadata={"namespace": "theirs", "labels": {"app": "db"}})
     namespaces = [_namespace("default"), _namespace("theirs", team="x")]
-    result = explain(pod(**away), node(labels={HOSTNAME: "w1"}), there, *namespaces)
+    result = explain(pod(**away), node(labels={HOSTNAME: "w1"}), there, *namespaces, version="1.36.5")
     assert result.message == "0/1 nodes are available: 1 node(s) didn't match pod anti-affinity rules."
 
 

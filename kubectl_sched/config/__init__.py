@@ -71,13 +71,14 @@ def load_configuration(
     if document is not None:
         return _load(document, version, feature_overrides, emulated)
     chosen, warning = nearest(version or NEWEST)
-    features = Features.for_version(_gates_of(chosen, emulated), feature_overrides)
-    return _defaults(chosen, features, (warning,) if warning else ())
+    release = RELEASES[chosen]
+    features = Features.for_version(_gates_of(release.version, emulated), feature_overrides)
+    return _defaults(release, features, (warning,) if warning else ())
 
 
 def _gates_of(version: KubeVersion, emulated: KubeVersion | None) -> KubeVersion:
     """Return the minor whose feature gates count; none can emulate a later one than its own."""
-    return version if emulated is None else min(nearest(emulated)[0], version)
+    return version if emulated is None else min(nearest(emulated)[0].of_minor, version)
 
 
 def _load(
@@ -92,14 +93,14 @@ def _load(
     document = decoding.configuration_document(document)
     api_version = document["apiVersion"]
     chosen, warning = nearest(version or decoding.serving(api_version)[-1])
-    features = Features.for_version(_gates_of(chosen, emulated), feature_overrides)
     release = RELEASES[chosen]
+    features = Features.for_version(_gates_of(release.version, emulated), feature_overrides)
     written = decoding.decode(document, release)
     config = profile_resolution.complete_configuration(written, release, features)
     profiles, more = profile_resolution.resolve_profiles(config, release, features)
-    served = decoding.serving_warning(api_version, chosen, chosen=version is not None)
+    served = decoding.serving_warning(api_version, release.version, chosen=version is not None)
     return Configuration(
-        version=chosen,
+        version=release.version,
         release=release,
         features=features,
         profiles=profiles,
@@ -113,9 +114,8 @@ def _load(
     )
 
 
-def _defaults(version: KubeVersion, features: Features, warnings: tuple[str, ...]) -> Configuration:
+def _defaults(release: Release, features: Features, warnings: tuple[str, ...]) -> Configuration:
     """Return what kube-scheduler runs without --config."""
-    release = RELEASES[version]
     plugins = default_plugins(release, features, release.config_apis[0])
     resolved = Expansion(DEFAULT_SCHEDULER_NAME, plugins, release).resolve()
     names = {plugin.name for row in resolved.values() for plugin in row}
@@ -125,7 +125,7 @@ def _defaults(version: KubeVersion, features: Features, warnings: tuple[str, ...
             args[name] = default
     profile = ResolvedProfile(DEFAULT_SCHEDULER_NAME, resolved, args, 0)
     return Configuration(
-        version=version,
+        version=release.version,
         release=release,
         features=features,
         profiles={DEFAULT_SCHEDULER_NAME: profile},

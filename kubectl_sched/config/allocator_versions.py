@@ -57,7 +57,9 @@ class DeviceRules(msgspec.Struct, frozen=True, kw_only=True):
     taint_rules_have_selectors: bool = False
     """DeviceTaintRules know classes and selectors, and need no gate but DRADeviceTaints."""
     taint_rules_need_selector: bool = False
-    """A DeviceTaintRule without a deviceSelector taints nothing; before 1.37 it taints every device."""
+    """A DeviceTaintRule without a deviceSelector taints nothing; before, it taints every device."""
+    taint_rules_crash: bool = False
+    """The real scheduler crashes where a DeviceTaintRule meets a ResourceSlice."""
     invalid_pool_fails: bool = False
     """An invalid pool fails the whole cycle, instead of being passed over."""
     incomplete_pool_is_used: bool = False
@@ -95,6 +97,8 @@ class DeviceRules(msgspec.Struct, frozen=True, kw_only=True):
 
     Where the slice has no such device, the real scheduler crashes.
     """
+    all_devices_with_counters_crash: bool = False
+    """The real scheduler crashes where a request for all devices takes one that consumes counters."""
     device_limit_counts_requests: bool = False
     """Too many devices are reported for the request that goes beyond the limit, not for the claim."""
     selectors_know_sharing: bool = True
@@ -111,6 +115,8 @@ class DeviceRules(msgspec.Struct, frozen=True, kw_only=True):
     """Every class is an extended resource of its own name, even if it names another."""
     plugged_resource_is_claimed_too: bool = False
     """A resource that the node has from a device plugin is claimed as well, where anything is claimed."""
+    filter_timeout_fails: bool = False
+    """A node for which allocating takes longer than filterTimeout fails the cycle, and is not merely rejected."""
     score_wants_prioritized_list: bool = False
     """Without DRAPrioritizedList every node scores 0."""
     score_counts_allocated: bool = False

@@ -1,9 +1,10 @@
 """Differences between Kubernetes minors: the one table that plugins, configuration and documentation read.
 
-Answers to k8s.io/kubernetes at the patch releases in PATCHES; the rows are releases.json, with the default profile of
-getDefaultPlugins (pkg/scheduler/apis/config/v1/default_plugins.go), and v1beta3's. What v1beta2 lists by extension
-point is in `defaults.py`. A plugin that behaves differently by minor asks a named field of its `Release`; outside
-this package nothing compares version numbers.
+Answers to k8s.io/kubernetes up to the patch releases in PATCHES; the rows are releases.json, with the default profile
+of getDefaultPlugins (pkg/scheduler/apis/config/v1/default_plugins.go), and v1beta3's. What v1beta2 lists by extension
+point is in `defaults.py`. What a patch changed is under its minor's `since_patch`. A minor builds on the first release
+of the one before, since its branch never had the later patches of that one. A plugin that behaves differently by
+version asks a named field of its `Release`; outside this package nothing compares version numbers.
 """
 
 from __future__ import annotations
@@ -25,22 +26,36 @@ if TYPE_CHECKING:
 _TABLE: Final = Path(__file__).with_name("releases.json")
 
 
+_NO_PATCH: Final = -1
+
+
 class KubeVersion(msgspec.Struct, frozen=True, order=True):
-    """A Kubernetes minor, such as 1.36."""
+    """A Kubernetes minor such as 1.36, or one of its patch releases; a minor comes before its patches."""
 
     major: int
     minor: int
+    patch: int = _NO_PATCH
 
     def __str__(self) -> str:
-        return f"{self.major}.{self.minor}"
+        return f"{self.major}.{self.minor}" + (f".{self.patch}" if self.names_patch else "")
+
+    @property
+    def names_patch(self) -> bool:
+        """Report whether this is a patch release, and not a whole minor."""
+        return self.patch != _NO_PATCH
+
+    @property
+    def of_minor(self) -> KubeVersion:
+        """Return the minor."""
+        return KubeVersion(self.major, self.minor)
 
     @classmethod
     def parse(cls, text: str) -> KubeVersion:
-        """Read `1.36`, `v1.36.2`, `1.36.2-gke.100` or `1.36+`; the patch does not matter."""
-        found = re.match(r"\s*v?(\d{1,9})\.(\d{1,9})(?:$|[.+\-\s])", text)
+        """Read `1.36`, `v1.36.2`, `1.36.2-gke.100` or `1.36+`; what follows the patch does not matter."""
+        found = re.match(r"\s*v?(\d{1,9})\.(\d{1,9})(?:\.(\d{1,9}))?(?:$|[.+\-\s])", text)
         if found is None:
-            raise SchedError(f"{text!r} is not a Kubernetes version; write it as {NEWEST}")
-        return cls(int(found[1]), int(found[2]))
+            raise SchedError(f"{text!r} is not a Kubernetes version; write it as {NEWEST} or {newest_patch(NEWEST)}")
+        return cls(int(found[1]), int(found[2]), _NO_PATCH if found[3] is None else int(found[3]))
 
 
 class DefaultPlugin(msgspec.Struct, frozen=True):
@@ -65,9 +80,12 @@ class FitErrorForm(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Release(msgspec.Struct, frozen=True, kw_only=True):
-    """One minor, as far as it schedules differently from others."""
+    """One minor at one of its patches, as far as it schedules differently from others."""
 
     version: KubeVersion
+    """The minor."""
+    patch: KubeVersion | None = None
+    """The patch release, None for a minor whose patches are not known to differ."""
     config_apis: tuple[str, ...]
     """The KubeSchedulerConfiguration versions that it serves, the one of its own defaults first."""
     multi_point: tuple[DefaultPlugin, ...]
@@ -242,6 +260,16 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
     """cluster-autoscaler passes over every nominated pod; before, only where the nominated node is there."""
 
     @property
+    def patch_name(self) -> str | None:
+        """Return the patch release as text, None if no patch of the minor is known to differ."""
+        return None if self.patch is None else str(self.patch)
+
+    @property
+    def name(self) -> str:
+        """Return the version as people name it: with the patch where patches differ."""
+        return str(self.patch or self.version)
+
+    @property
     def exact(self) -> bool:
         """Report whether decisions equal the real scheduler's; older minors take the nearest formulas."""
         return self.version >= OLDEST_EXACT
@@ -249,9 +277,9 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
 
 PATCHES: Final = {
     KubeVersion(1, minor): patch
-    for minor, patch in enumerate((17, 17, 17, 16, 15, 16, 15, 15, 14, 14, 13, 13, 4, 4, 2, 1), start=22)
+    for minor, patch in enumerate((17, 17, 17, 16, 15, 16, 15, 15, 14, 14, 13, 13, 13, 10, 6, 2), start=22)
 }
-"""The patch release of each minor that the facts here were read from."""
+"""The newest patch release of each minor whose changes were read."""
 
 OLDEST_EXACT: Final = KubeVersion(1, 33)
 _APPROXIMATION: Final = f"its own plugins, weights and reason texts, but the formulas of {OLDEST_EXACT}"
@@ -262,31 +290,55 @@ NEWEST: Final = SUPPORTED[-1]
 
 
 def nearest(version: KubeVersion) -> tuple[KubeVersion, str | None]:
-    """Return the supported minor to replay for `version`, and the warning to show unless decisions are exact."""
-    taken = min(max(version, OLDEST), NEWEST)
+    """Return the supported version to replay for `version`, and the warning to show unless decisions are exact."""
+    minor = version.of_minor
+    taken = min(max(minor, OLDEST), NEWEST)
     how = "" if RELEASES[taken].exact else f"approximately: {_APPROXIMATION}"
-    if taken != version:
+    if taken != minor:
         told = f"Kubernetes {version} is not supported; replaying {taken}, the nearest one that is"
         return taken, f"{told}, {how}" if how else told
+    if version > newest_patch(minor) and changing_patches(minor):
+        newest = newest_patch(minor)
+        return newest, f"Kubernetes {version} is newer than any patch known; replaying {newest}, the newest one"
     return version, f"Kubernetes {version} is replayed {how}" if how else None
 
 
+def newest_patch(minor: KubeVersion) -> KubeVersion:
+    """Return the newest known patch release of a supported minor."""
+    return KubeVersion(minor.major, minor.minor, PATCHES[minor])
+
+
+def changing_patches(minor: KubeVersion) -> tuple[KubeVersion, ...]:
+    """Return the patch releases of a supported minor that changed what is replayed, oldest first."""
+    numbers = sorted(map(int, _changes().get(str(minor), {}).get(_SINCE_PATCH, {})))
+    return tuple(KubeVersion(minor.major, minor.minor, number) for number in numbers)
+
+
 V1BETA2: Final = "kubescheduler.config.k8s.io/v1beta2"
+_SINCE_PATCH: Final = "since_patch"
 
 
 @cache
 def _changes() -> dict[str, dict[str, Any]]:
-    """Read the changes of each minor since the one before, of devices each rule by itself."""
+    """Read the changes of each minor since the first release of the one before, of devices each rule by itself."""
     changes: dict[str, dict[str, Any]] = msgspec.json.decode(_TABLE.read_bytes())
     return changes
 
 
+def _steps(version: KubeVersion) -> Iterator[dict[str, Any]]:
+    """Yield the changes that add up to a patch release, the first ones first."""
+    for minor in SUPPORTED[: SUPPORTED.index(version.of_minor) + 1]:
+        yield {field: value for field, value in _changes().get(str(minor), {}).items() if field != _SINCE_PATCH}
+    for patch in changing_patches(version.of_minor):
+        if patch <= version:
+            yield _changes()[str(version.of_minor)][_SINCE_PATCH][str(patch.patch)]
+
+
 @cache
 def _release(version: KubeVersion) -> Release:
-    """Add up the changes until `version`; a typed decoder would have to evaluate every annotation first."""
+    """Add up the changes until a patch release; a typed decoder would have to evaluate every annotation first."""
     row: dict[str, Any] = {"devices": {}}
-    for earlier in SUPPORTED[: SUPPORTED.index(version) + 1]:
-        changes = _changes().get(str(earlier), {})
+    for changes in _steps(version):
         row |= {**changes, "devices": row["devices"] | changes.get("devices", {})}
     channels = [
         AllocatorChannel(**{**each, "features": frozenset(each["features"])}) for each in row["devices"]["channels"]
@@ -295,18 +347,20 @@ def _release(version: KubeVersion) -> Release:
         "multi_point": tuple(DefaultPlugin(**plugin) for plugin in row["multi_point"]),
         "fit_error": FitErrorForm(**row["fit_error"]),
         "devices": DeviceRules(**{**row["devices"], "channels": tuple(channels)}),
+        "version": version.of_minor,
+        "patch": version if changing_patches(version.of_minor) else None,
     }
     plain: dict[str, Any] = {field: tuple(value) if isinstance(value, list) else value for field, value in row.items()}
-    return Release(version=version, **(plain | made))
+    return Release(**(plain | made))
 
 
 class _Releases(Mapping[KubeVersion, Release]):
-    """The row of every minor, oldest first, each made when it is first asked for."""
+    """The row of every minor at its newest patch, oldest first, and of every patch; each is made when first asked."""
 
     def __getitem__(self, version: KubeVersion) -> Release:
-        if version not in PATCHES:
+        if version.of_minor not in PATCHES:
             raise KeyError(version)
-        return _release(version)
+        return _release(version if version.names_patch else newest_patch(version))
 
     def __iter__(self) -> Iterator[KubeVersion]:
         return iter(SUPPORTED)

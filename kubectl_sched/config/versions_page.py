@@ -5,32 +5,40 @@ from __future__ import annotations
 import ast
 import sys
 from itertools import groupby, pairwise
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
 
-from kubectl_sched.config import versions
+from kubectl_sched.config import allocator_versions, versions
+from kubectl_sched.config.allocator_versions import DeviceRules
 from kubectl_sched.config.features import gates_of_scheduler, known_gate
 from kubectl_sched.config.plugin_table import extension_points, in_tree_plugins
-from kubectl_sched.config.versions import PATCHES, RELEASES, SUPPORTED, KubeVersion, Release
+from kubectl_sched.config.versions import RELEASES, SUPPORTED, KubeVersion, Release, changing_patches, newest_patch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
+    from types import ModuleType
 
 _Value = TypeVar("_Value")
 
-_OWN_SECTION: Final = frozenset({"version", "config_apis", "multi_point"})
+_OWN_SECTION: Final = frozenset({"version", "patch", "config_apis", "multi_point", "devices"})
+
+_MODULES: Final = frozenset(
+    "1.33.6 1.33.13 1.34.0 1.34.2 1.34.3 1.34.4 1.34.12 1.35.4 1.35.5 1.35.6 1.35.8 "
+    "1.36.1 1.36.2 1.36.3 1.36.4 1.36.5 1.37.1 1.37.2".split()
+)
+"""The patch releases whose Go module was read; of the others the changelog, and the same fix in a newer minor."""
 
 _HEAD: Final = """\
 # Kubernetes versions
 
 <!-- Written by `python -m kubectl_sched.config.versions_page`; do not edit. -->
 
-What kubectl-sched knows to differ between minors, out of the tables that it runs on. A minor marked exact makes the
-decisions of the real scheduler; one marked approximate has its own plugins, weights, configuration API and reason
-texts, and the formulas of the oldest exact one."""
+What kubectl-sched knows to differ between minors and their patch releases, out of the tables that it runs on. A minor
+marked exact makes the decisions of the real scheduler; one marked approximate has its own plugins, weights,
+configuration API and reason texts, and the formulas of the oldest exact one."""
 
 
 def page() -> str:
@@ -38,20 +46,22 @@ def page() -> str:
     sections = (
         [_HEAD],
         ["## Minors", *_minors()],
+        ["## Patch releases", *_patches()],
         ["## Default plugins", *_default_plugins()],
         ["## Extension points of the plugins", *_plugins()],
-        ["## Behaviour", *_behaviour()],
+        ["## Behaviour", *_fields(versions, Release, lambda release: release)],
+        ["## Allocation of devices", *_fields(allocator_versions, DeviceRules, attrgetter("devices"))],
         ["## Feature gates that the scheduler reads", *_gates()],
     )
     return "\n\n".join("\n".join(section) for section in sections) + "\n"
 
 
 def _minors() -> Iterator[str]:
-    yield "\n| Minor | Read from | Decisions | KubeSchedulerConfiguration |\n| --- | --- | --- | --- |"
+    yield "\n| Minor | Read up to | Decisions | KubeSchedulerConfiguration |\n| --- | --- | --- | --- |"
     for version in reversed(SUPPORTED):
         release = RELEASES[version]
         apis = ", ".join(api.rpartition("/")[2] for api in release.config_apis)
-        yield f"| {version} | v{version}.{PATCHES[version]} | {'exact' if release.exact else 'approximate'} | {apis} |"
+        yield f"| {version} | v{newest_patch(version)} | {'exact' if release.exact else 'approximate'} | {apis} |"
 
 
 def _default_plugins() -> Iterator[str]:
@@ -78,19 +88,62 @@ def _points(name: str, version: KubeVersion) -> tuple[str, ...]:
     return tuple(point for point in extension_points(version) if point in own)
 
 
-def _behaviour() -> Iterator[str]:
-    for field, text in _documented_fields():
-        if field in _OWN_SECTION:
+def _patches() -> Iterator[str]:
+    yield "\nWithout a patch release the newest one is replayed. What is not listed stayed as it was.\n"
+    yield "| Patch releases | Read from | Change |\n| --- | --- | --- |"
+    for minor in reversed(SUPPORTED):
+        if not changing_patches(minor):
             continue
-        yield f"\n- `{field}`: {text}"
-        for span, value in _spans((version, getattr(RELEASES[version], field)) for version in SUPPORTED):
-            yield f"  - {span}: {_shown(value)}"
+        for first, last in reversed(_ranges(minor)):
+            told = _change(first) if first.patch else "first release"
+            yield f"| {_span(first, last)} | {_witness(first, last)} | {told} |"
 
 
-def _documented_fields() -> Iterator[tuple[str, str]]:
-    """Yield the fields of Release with the text below each, which Python itself does not keep."""
-    tree = ast.parse(Path(versions.__file__).read_text(encoding="utf-8"))
-    body = next(node.body for node in tree.body if isinstance(node, ast.ClassDef) and node.name == Release.__name__)
+def _ranges(minor: KubeVersion) -> list[tuple[KubeVersion, KubeVersion]]:
+    """Return the first and the last patch release of each stretch without a change, oldest first."""
+    starts = [KubeVersion(minor.major, minor.minor, 0), *changing_patches(minor)]
+    ends = [KubeVersion(each.major, each.minor, each.patch - 1) for each in starts[1:]]
+    return list(zip(starts, [*ends, newest_patch(minor)], strict=True))
+
+
+def _span(first: KubeVersion, last: KubeVersion) -> str:
+    return str(first) if first == last else f"{first} to {last}"
+
+
+def _witness(first: KubeVersion, last: KubeVersion) -> str:
+    patches = (str(KubeVersion(first.major, first.minor, each)) for each in range(first.patch, last.patch + 1))
+    read = [f"v{each}" for each in patches if each in _MODULES]
+    return ", ".join(read) or "the changelog, and the same fix in a newer minor"
+
+
+def _change(patch: KubeVersion) -> str:
+    """Return the fields that a patch release changed, with their new values."""
+    before, after = RELEASES[KubeVersion(patch.major, patch.minor, patch.patch - 1)], RELEASES[patch]
+    rows: tuple[tuple[Any, Any, frozenset[str]], ...] = (
+        (before, after, _OWN_SECTION),
+        (before.devices, after.devices, frozenset()),
+    )
+    return ", ".join(
+        f"`{field}`: {_shown(getattr(new, field))}"
+        for old, new, left_out in rows
+        for field in new.__struct_fields__
+        if field not in left_out and getattr(old, field) != getattr(new, field)
+    )
+
+
+def _fields(module: ModuleType, of: type[msgspec.Struct], part: Callable[[Release], msgspec.Struct]) -> Iterator[str]:
+    every = [first for minor in SUPPORTED for first, _ in _ranges(minor)]
+    for field, text in _documented_fields(module, of):
+        if field not in _OWN_SECTION:
+            yield f"\n- `{field}`: {text}"
+            for span, value in _patch_spans((first, getattr(part(RELEASES[first]), field)) for first in every):
+                yield f"  - {span}: {_shown(value)}"
+
+
+def _documented_fields(module: ModuleType, of: type[msgspec.Struct]) -> Iterator[tuple[str, str]]:
+    """Yield the fields of a struct with the text below each, which Python itself does not keep."""
+    tree = ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8"))
+    body = next(node.body for node in tree.body if isinstance(node, ast.ClassDef) and node.name == of.__name__)
     for field, text in pairwise(body):
         if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
             said = ast.literal_eval(text.value) if isinstance(text, ast.Expr) else ""
@@ -124,6 +177,22 @@ def _gates() -> Iterator[str]:
 def _gate(name: str, version: KubeVersion) -> str:
     gate = known_gate(name, version)
     return "" if gate is None else f"{gate.stage} {'on' if gate.default else 'off'}{'!' if gate.locked else ''}"
+
+
+def _patch_spans(facts: Iterable[tuple[KubeVersion, _Value]]) -> Iterator[tuple[str, _Value]]:
+    """Join neighbouring stretches of patch releases that have the same value: `1.35.6 to 1.36.1`, `1.22 to 1.34`."""
+    last_of = {first: last for minor in SUPPORTED for first, last in _ranges(minor)}
+    for value, group in groupby(facts, key=itemgetter(1)):
+        starts = [first for first, _ in group]
+        first, last = starts[0], last_of[starts[-1]]
+        whole = first.patch == 0, last == newest_patch(last.of_minor)
+        if first.of_minor == last.of_minor:
+            yield str(first.of_minor) if all(whole) else _span(first, last), value
+        else:
+            yield (
+                " to ".join(str(one.of_minor if ends else one) for one, ends in zip((first, last), whole, strict=True)),
+                value,
+            )
 
 
 def _spans(facts: Iterable[tuple[KubeVersion, _Value]]) -> Iterator[tuple[str, _Value]]:

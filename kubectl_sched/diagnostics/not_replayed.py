@@ -58,7 +58,7 @@ def _filter_timeout(result: ScheduleResult) -> Iterator[str]:
     if not isinstance(args, DynamicResourcesArgs) or args.filter_timeout is None:
         return
     if result.budget_ended is not None and "DynamicResources" in result.unjudged_masks:
-        fails = result.framework.handle.release.devices.score_counts_allocated
+        fails = result.framework.handle.release.devices.filter_timeout_fails
         then = "the cycle fails at the first such node" if fails else "such a node counts as one without the devices"
         yield (
             f"kube-scheduler itself gives up on a node after {args.filter_timeout.seconds:g} s of allocating devices "

@@ -7,6 +7,13 @@ class AllocationFailed(Exception):  # noqa: N818 - upstream's words are failures
     """Something is wrong with a claim, a class or a slice: the whole cycle fails with this text."""
 
 
+class SchedulerCrashes(AllocationFailed):
+    """The real scheduler ends here with a panic of this text; it is shown as an error of the cycle."""
+
+    def __init__(self, panic: str) -> None:
+        super().__init__(f"kube-scheduler crashes here in this version: {panic}")
+
+
 class FailedAllocationOnNode(AllocationFailed):
     """Something is wrong, but only for this node (ErrFailedAllocationOnNode)."""
 

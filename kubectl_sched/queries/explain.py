@@ -203,7 +203,7 @@ class PodExplainer:
         except Exception as failure:  # noqa: BLE001 - a bug of ours that one pod meets
             note_error(failure)
             error = error_in_one_line(failure)
-            result = no_profile(pod, self._schedulers.default_scheduler.nodes, "")
+            result = no_profile(pod, self._schedulers.default_scheduler.nodes)
             result = replace(result, outcome=Outcome.ERROR, failure=error, error=f"{error}; {HOW_TO_REPORT}")
             return Explanation(result=result)
 
@@ -312,10 +312,10 @@ class PodExplainer:
         from kubectl_sched.queries.never_created.never_created import never_created_of, result_of, stage_of_missing
 
         scheduler = self._schedulers.default_scheduler
-        version = str(scheduler.configuration.version)
+        release = scheduler.configuration.release
         for each in never_created_of(selection, self._around):
             if (each.workload.kind, each.obstacle.cause) != ("Job", "Suspended"):
-                yield Explanation(result=result_of(each, scheduler.nodes, version), stage=stage_of_missing(each))
+                yield Explanation(result=result_of(each, scheduler.nodes, release), stage=stage_of_missing(each))
         yield from self._held.suspended_jobs(selection)
 
     def about_workloads(self) -> Iterator[str]:

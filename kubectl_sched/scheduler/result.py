@@ -80,6 +80,9 @@ class ScheduleResult(CachingRecord, frozen=True, kw_only=True):
     kubernetes_version: str = ""
     """The minor whose behaviour was replayed: `1.36`."""
 
+    kubernetes_patch: str | None = None
+    """The patch release whose behaviour was replayed, None if no patch of the minor is known to differ."""
+
     current_node: str | None = None
     """The node that the pod is bound to in truth."""
 

@@ -31,6 +31,7 @@ from kubectl_sched.snapshot import Column
 
 if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
+    from kubectl_sched.config.versions import Release
     from kubectl_sched.framework.handle import Handle
     from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.framework.status import NodeToStatus, Status
@@ -59,6 +60,7 @@ def begin(pod: Pod, nodes: Snapshot, framework: Framework, budget: CycleBudget |
         nodes=nodes,
         outcome=Outcome.UNSCHEDULABLE,
         kubernetes_version=str(framework.handle.version),
+        kubernetes_patch=framework.handle.release.patch_name,
         current_node=pod.spec.node_name or None,
         framework=framework,
         state=CycleState(budget or CycleBudget(framework.handle.limits)),
@@ -271,12 +273,13 @@ def _scored_without(result: ScheduleResult, unjudged: Unjudged) -> ScheduleResul
     return score_feasible(result)
 
 
-def no_profile(pod: Pod, nodes: Snapshot, version: str) -> ScheduleResult:
+def no_profile(pod: Pod, nodes: Snapshot, release: Release | None = None) -> ScheduleResult:
     """Return the result for a pod whose schedulerName no profile serves: no cycle begins."""
     return ScheduleResult(
         pod=pod,
         nodes=nodes,
         outcome=Outcome.NO_PROFILE,
-        kubernetes_version=version,
+        kubernetes_version="" if release is None else str(release.version),
+        kubernetes_patch=None if release is None else release.patch_name,
         current_node=pod.spec.node_name or None,
     )

@@ -116,14 +116,14 @@ class Scheduler:
         """Run the cycle for the pod under its own profile, or under the named one."""
         framework = self.framework(profile or scheduler_name_of(pod))
         if framework is None:
-            return no_profile(pod, self.nodes, str(self.configuration.version))
+            return no_profile(pod, self.nodes, self.configuration.release)
         return schedule_one(pod, self.nodes, framework)
 
     def cycle(self, pod: Pod, nodes: Snapshot, profile: str | None = None) -> ScheduleResult:
         """Run the cycle for a pod that runs nowhere yet over another state of the cluster."""
         framework = self.framework(profile or scheduler_name_of(pod))
         if framework is None:
-            return no_profile(pod, nodes, str(self.configuration.version))
+            return no_profile(pod, nodes, self.configuration.release)
         return cycle(pod, nodes, framework)
 
 

@@ -8,16 +8,23 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from kubectl_sched.config import NEWEST, RELEASES, SUPPORTED, KubeVersion, Release, load_configuration, nearest
 from kubectl_sched.config.plugin_table import extension_points, in_tree_plugins
+from kubectl_sched.config.versions import changing_patches, newest_patch
 from kubectl_sched.config.versions_page import page
 from kubectl_sched.errors import SchedError
 
 
-@pytest.mark.parametrize("text", ["1.36", "v1.36", "v1.36.2", "1.36.2-gke.100", "1.36+", "v1.36.0-alpha.1", " 1.36 "])
-def test_versions_are_read_as_kubernetes_writes_them(text: str) -> None:
+@pytest.mark.parametrize("text", ["1.36", "v1.36", "1.36+", " 1.36 ", "1.36.x"])
+def test_a_minor_is_read_as_kubernetes_writes_it(text: str) -> None:
     assert KubeVersion.parse(text) == KubeVersion(1, 36)
+
+
+@pytest.mark.parametrize("text", ["1.36.2", "v1.36.2", "1.36.2-gke.100", "v1.36.2-eks-abc", "v1.36.2+k3s1", " 1.36.2 "])
+def test_a_patch_is_read_whatever_a_vendor_adds(text: str) -> None:
+    assert KubeVersion.parse(text) == KubeVersion(1, 36, 2)
 
 
 @pytest.mark.parametrize("text", ["", "1", "1.", "latest", "x1.36", "1.36x"])
@@ -26,13 +33,15 @@ def test_other_texts_are_no_versions(text: str) -> None:
         KubeVersion.parse(text)
 
 
-@given(st.integers(0, 9), st.integers(0, 99))
-def test_a_version_is_read_as_it_is_written(major: int, minor: int) -> None:
-    assert KubeVersion.parse(str(KubeVersion(major, minor))) == KubeVersion(major, minor)
+@given(st.integers(0, 9), st.integers(0, 99), st.integers(0, 99))
+def test_a_version_is_read_as_it_is_written(major: int, minor: int, patch: int) -> None:
+    for version in KubeVersion(major, minor), KubeVersion(major, minor, patch):
+        assert KubeVersion.parse(str(version)) == version
 
 
 def test_versions_are_ordered_by_number() -> None:
-    assert KubeVersion(1, 9) < KubeVersion(1, 22) < KubeVersion(1, 36) < KubeVersion(2, 0)
+    assert KubeVersion(1, 9) < KubeVersion(1, 22) < KubeVersion(1, 36) < KubeVersion(1, 36, 0) < KubeVersion(1, 36, 10)
+    assert KubeVersion(1, 36, 10) < KubeVersion(1, 37) < KubeVersion(2, 0)
 
 
 @pytest.mark.parametrize(
@@ -43,6 +52,9 @@ def test_versions_are_ordered_by_number() -> None:
         ("1.32", "1.32", "approximately"),
         ("1.22", "1.22", "approximately"),
         ("1.21", "1.22", "is not supported; replaying 1.22, the nearest one that is, approximately: its own plugins"),
+        ("1.36.2", "1.36.2", None),
+        ("1.36.99", str(newest_patch(KubeVersion(1, 36))), "1.36.99 is newer than any patch known; replaying 1.36."),
+        ("1.99.1", str(NEWEST), f"is not supported; replaying {NEWEST}"),
         ("1.99", str(NEWEST), f"is not supported; replaying {NEWEST}"),
     ],
 )
@@ -57,6 +69,20 @@ def test_the_default_plugins_are_in_tree(version: KubeVersion) -> None:
     known = in_tree_plugins(version)
     assert {plugin.name for plugin in RELEASES[version].multi_point} <= set(known)
     assert set().union(*known.values()) <= set(extension_points(version))
+
+
+def test_without_a_patch_the_newest_is_replayed() -> None:
+    minor = KubeVersion(1, 36)
+    assert RELEASES[minor] is RELEASES[newest_patch(minor)]
+    assert RELEASES[KubeVersion(1, 30)].patch is None
+
+
+@pytest.mark.parametrize("minor", SUPPORTED, ids=str)
+def test_each_patch_of_the_table_changes_something(minor: KubeVersion) -> None:
+    for patch in changing_patches(minor):
+        before, after = RELEASES[KubeVersion(1, patch.minor, patch.patch - 1)], RELEASES[patch]
+        assert patch <= newest_patch(minor)
+        assert replace(before, patch=patch) != after
 
 
 @pytest.mark.parametrize("version", SUPPORTED, ids=str)

@@ -1,5 +1,7 @@
 """The real kube-scheduler as a program that answers requests, built once for each Kubernetes version.
 
+    python -m tests.oracle.build 1.36 1.36.5 known     builds ahead; `known` are all of KNOWN_PATCHES
+
     with Oracle("1.36") as oracle:
         answers = oracle.ask({"id": "x", "objects": [...], "config": "", "featureGates": {}, "pods": ["default/web-0"]})
 
@@ -7,8 +9,10 @@ What a request and an answer hold is in README.md beside this file. Building tak
 kept under ${XDG_CACHE_HOME:-~/.cache}/kubectl-sched/oracle.
 """
 
+import argparse
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -19,7 +23,16 @@ from typing import Any, Self
 import msgspec
 
 VERSIONS = {"1.33": "1.33.13", "1.34": "1.34.4", "1.35": "1.35.4", "1.36": "1.36.2", "1.37": "1.37.1"}
-"""The Kubernetes version that stands for each minor."""
+"""The patch release that stands for each minor."""
+
+KNOWN_PATCHES = {
+    "1.33": ("1.33.6", "1.33.13"),
+    "1.34": ("1.34.0", "1.34.2", "1.34.4", "1.34.12"),
+    "1.35": ("1.35.4", "1.35.5", "1.35.6", "1.35.8"),
+    "1.36": ("1.36.1", "1.36.2", "1.36.3", "1.36.4", "1.36.5"),
+    "1.37": ("1.37.1", "1.37.2"),
+}
+"""Patch releases whose modules can be had: the oldest and the newest, and both sides of what a patch changed."""
 
 PROGRAM = Path(__file__).parent / "program"
 
@@ -64,15 +77,42 @@ def fingerprint(sources: list[Path]) -> str:
     return digest.hexdigest()[:16]
 
 
-def program(minor: str) -> Path:
-    """The oracle for a minor such as "1.36", built if it is not there yet."""
+def patch_of(version: str) -> str:
+    """The patch release that a version means: itself, or the one that stands for the minor."""
+    return VERSIONS.get(version, version)
+
+
+def minor_of(version: str) -> str:
+    """`1.36` of `1.36` and of `1.36.5`."""
+    return ".".join(version.split(".")[:2])
+
+
+def program(version: str) -> Path:
+    """The oracle for a minor such as "1.36", or a patch release such as "1.36.5", built if it is not there yet."""
+    minor, patch = minor_of(version), patch_of(version)
     module = PROGRAM / f"v{minor}.mod"
     sources = [*PROGRAM.glob("*.go"), *PROGRAM.glob("*.s"), module, module.with_suffix(".sum")]
-    version = VERSIONS[minor]
-    target = cache_home() / "oracle" / f"{version}-{fingerprint(sources)}" / "oracle"
+    target = cache_home() / "oracle" / f"{patch}-{fingerprint(sources)}" / "oracle"
     if not target.exists():
-        build(module, target, flags=["-tags", tags(minor), "-ldflags", f"-X main.kubernetesVersion={version}"])
+        flags = ["-tags", tags(minor), "-ldflags", f"-X main.kubernetesVersion={patch}"]
+        if patch == VERSIONS[minor]:
+            build(module, target, flags=flags)
+        else:
+            with tempfile.TemporaryDirectory() as folder:
+                build(of_patch(module, minor, patch, Path(folder)), target, flags=["-mod=mod", *flags], sources=PROGRAM)
     return target
+
+
+def of_patch(module: Path, minor: str, patch: str, folder: Path) -> Path:
+    """A copy of the module file in `folder`, with Kubernetes and what is released with it at another patch release."""
+    copy = folder / module.name
+    known, wanted = (version.removeprefix("1.") for version in (VERSIONS[minor], patch))
+    text = module.read_text()
+    for major in ("v0", "v1"):
+        text = re.sub(rf"{major}\.{re.escape(known)}(?![\d.])", f"{major}.{wanted}", text)
+    copy.write_text(text)
+    copy.with_suffix(".sum").write_bytes(module.with_suffix(".sum").read_bytes())
+    return copy
 
 
 def tags(minor: str) -> str:
@@ -80,14 +120,14 @@ def tags(minor: str) -> str:
     return ",".join(f"k8s{known}" for known in VERSIONS if known <= minor)
 
 
-def build(module: Path, target: Path, *, flags: list[str], package: str = ".") -> None:
-    """Build a package of the module file into `target`, which appears only when it is whole."""
+def build(module: Path, target: Path, *, flags: list[str], package: str = ".", sources: Path | None = None) -> None:
+    """Build a package of `sources`, else of what is beside the module file, into `target`, which appears when whole."""
     command = go()
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent) as folder:
         partial = Path(folder) / target.name
         arguments = [command, "build", f"-modfile={module}", *flags, "-o", str(partial), package]
-        done = subprocess.run(arguments, cwd=module.parent, capture_output=True, text=True, check=False)
+        done = subprocess.run(arguments, cwd=sources or module.parent, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             message = f"{' '.join(arguments)} failed:\n{done.stderr}"
             raise RuntimeError(message)
@@ -95,11 +135,12 @@ def build(module: Path, target: Path, *, flags: list[str], package: str = ".") -
 
 
 class Oracle:
-    """A running oracle of one Kubernetes minor; it starts with the first request and again after a crash."""
+    """A running oracle of a minor or a patch release; it starts with the first request and again after a crash."""
 
-    def __init__(self, minor: str = "1.36") -> None:
-        self.minor = minor
-        self._path = program(minor)
+    def __init__(self, version: str = "1.36") -> None:
+        self.minor = minor_of(version)
+        self.patch = patch_of(version)
+        self._path = program(version)
         self._process: subprocess.Popen[bytes] | None = None
         self._decode = msgspec.json.Decoder(Answer).decode
 
@@ -160,3 +201,16 @@ class Oracle:
         said = self._stderr.read().decode(errors="replace")
         self.close()
         return said[:4000]
+
+
+def main() -> None:
+    """Build the oracles that the command line names."""
+    parser = argparse.ArgumentParser(description="Builds oracles of minors and of patch releases.")
+    parser.add_argument("versions", nargs="+", metavar="1.36.5", help="a minor, a patch release, or known")
+    for version in parser.parse_args().versions:
+        for patch in (each for known in KNOWN_PATCHES.values() for each in known) if version == "known" else (version,):
+            print(program(patch), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -133,7 +133,7 @@ def compare(oracle: Oracle, request: Request, figures: Figures, keeper: Keeper) 
         return
     for answer in answers:
         assert not answer.get("error", "").startswith("oracle:"), answer["error"]
-    wrong = disagreements(request, answers, oracle.minor)
+    wrong = disagreements(request, answers, oracle.patch)
     figures.add(answers, wrong)
     if wrong:
         keeper.keep(request, answers)

@@ -28,7 +28,7 @@ def check(oracle: Oracle, request: Request, keeper: Keeper) -> None:
     for answer in answers:
         assert not answer.get("error", "").startswith("oracle:"), answer["error"]
     try:
-        wrong = disagreements(request, answers, oracle.minor)
+        wrong = disagreements(request, answers, oracle.patch)
     except Exception:
         keeper.keep(request, answers)
         raise

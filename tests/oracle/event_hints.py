@@ -327,7 +327,7 @@ def differences(oracle: Oracle, seed: int) -> tuple[list[str], Counter[str]]:
     (answer,) = oracle.ask(request)
     if answer.get("error"):
         return [f"seed {seed}: {answer['error']}"], Counter()
-    ours = Ours(oracle.minor, objects)
+    ours = Ours(oracle.patch, objects)
     found, worth = [], Counter[str]()
     for question, hints in zip(questions, answer["hints"], strict=True):
         mine, theirs = set(ours.plugins(question)), set(hints) & REGISTERED.keys()

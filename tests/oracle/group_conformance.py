@@ -35,7 +35,7 @@ def run(oracle: Oracle, groups: int, keep: Path | None) -> Iterator[dict[str, li
             for request in samples(group_requests(topic, gates), BATCH, seeded=seed):
                 (answer,) = oracle.ask(request)
                 assert not answer.get("error"), answer["error"]
-                said = replay(request, oracle.minor)[answer["group"]]
+                said = replay(request, oracle.patch)[answer["group"]]
                 wrong = differences(answer, said)
                 if wrong and any(not differences(oracle.ask(request)[0], said) for _ in range(REPEATED)):
                     print(f"{topic}: kube-scheduler draws, and ours is one of its answers", file=sys.stderr)

@@ -17,6 +17,7 @@ from kubectl_sched.scheduler.podgroup_members import explain_podgroup
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.sources.discovery.replay_setup import Replay, configuration_for, scheduler_for
 from kubectl_sched.sources.dump.reader import read
+from tests.oracle.build import patch_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,7 +36,9 @@ def replay(request: Json, minor: str) -> dict[str, PodGroupResult]:
         gates = ",".join(f"{name}={str(value).lower()}" for name, value in (request.get("featureGates") or {}).items())
         dump = read([str(dump_file)])
         setup = Replay(
-            config=str(config) if request.get("config") else None, kube_version=minor, feature_gates=gates or None
+            config=str(config) if request.get("config") else None,
+            kube_version=patch_of(minor),
+            feature_gates=gates or None,
         )
         scheduler, _ = scheduler_for(dump, configuration_for(dump, setup))
     groups = {item.key: item for item in dump.objects if isinstance(item, PodGroup)}

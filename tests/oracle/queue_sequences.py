@@ -200,7 +200,7 @@ class Course:
 
 def difference(oracle: Oracle, seed: int, length: int = 80) -> str:
     """The first step after which the queues differ, empty if none does."""
-    release = RELEASES[KubeVersion.parse(oracle.minor)]
+    release = RELEASES[KubeVersion.parse(oracle.patch)]
     popped_early = seed % 4 != 0
     every_attempt = not release.backoff_counts_rejections
     course = Course(

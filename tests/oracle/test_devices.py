@@ -39,10 +39,10 @@ def test_every_aspect_agrees(oracle: Oracle, kind: type[DeviceCluster]) -> None:
 
 def _lasting(oracle: Oracle, request: dict[str, Any], answers: list[Any]) -> dict[str, object]:
     """What differs however often one asks."""
-    wrong = disagreements(request, answers, oracle.minor)
+    wrong = disagreements(request, answers, oracle.patch)
     for _ in range(TRIES):
         if not wrong:
             break
         again = {**request, "pods": list(wrong)}
-        wrong = disagreements(again, oracle.ask(again), oracle.minor)
+        wrong = disagreements(again, oracle.ask(again), oracle.patch)
     return wrong

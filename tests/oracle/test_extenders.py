@@ -54,7 +54,7 @@ def test_filtering_and_scoring_agree(oracle: Oracle, verbs: dict[str, Any], cach
     with extender_server() as server:
         config = extender(server.url, nodeCacheCapable=caches, **verbs)
         real = decided(oracle, cluster(), config)
-        ours = explanation_data(Explanation(result=replay(config, cluster(), tmp_path, oracle.minor)), "")
+        ours = explanation_data(Explanation(result=replay(config, cluster(), tmp_path, oracle.patch)), "")
     agree(real, ours)
 
 
@@ -116,7 +116,7 @@ def test_several_extenders_of_any_kind_agree(oracle: Oracle, seed: int, tmp_path
     with extender_server() as server:
         objects, config = random_case(random.Random(seed), server.url)  # noqa: S311 - to be repeatable
         real = decided(oracle, objects, config)
-        ours = explanation_data(Explanation(result=replay(config, objects, tmp_path, oracle.minor)), "")
+        ours = explanation_data(Explanation(result=replay(config, objects, tmp_path, oracle.patch)), "")
     assert not real.get("error", "").startswith("oracle:"), real["error"]
     agree(real, ours)
 
@@ -128,7 +128,7 @@ def test_preemption_agrees(oracle: Oracle, verb: str, caches: bool, tmp_path: Pa
     with extender_server() as server:
         config = extender(server.url, nodeCacheCapable=caches, preemptVerb=verb)
         real = decided(oracle, objects, config)["postFilter"]
-        ours = explanation_data(Explanation(result=replay(config, objects, tmp_path, oracle.minor)), "")["postFilter"]
+        ours = explanation_data(Explanation(result=replay(config, objects, tmp_path, oracle.patch)), "")["postFilter"]
     assert ours["code"] == real["code"]
     assert bool(ours["message"]) == bool(real["message"]) or ours["code"] == "Success"
     assert ours["nominatedNode"] == real["nominatedNode"]
@@ -143,6 +143,6 @@ def test_what_is_said_of_the_nominated_node_stays_although_a_later_extender_fail
     with extender_server() as server:
         config = loud_then_alone(server.url)
         real = decided(oracle, objects, config)
-        ours = replay(config, objects, tmp_path, oracle.minor)
+        ours = replay(config, objects, tmp_path, oracle.patch)
     assert not real.get("error")
     assert ours.message == real["message"]

@@ -37,7 +37,7 @@ def test_the_cycle_of_a_group_is_the_real_schedulers(oracle: Oracle, gates: froz
     def agrees(request: Request) -> None:
         (answer,) = oracle.ask(request)
         assert not answer.get("error"), answer["error"]
-        result = replay(request, oracle.minor)[answer["group"]]
+        result = replay(request, oracle.patch)[answer["group"]]
         wrong = differences(answer, result)
         assert not wrong, json.dumps(wrong, indent=1)
 

@@ -31,7 +31,7 @@ CONFIGURATIONS = (
 def test_each_start_finds_what_kube_scheduler_finds(oracle: Oracle, seed: int, more: str, tmp_path: Path) -> None:
     objects = crowd(seed, count=140)
     text = f"parallelism: 1\n{more}"
-    _, result = replay_as(oracle.minor, objects, tmp_path, text)
+    _, result = replay_as(oracle.patch, objects, tmp_path, text)
     starts = list(range(0, 140, 3))
     request = {
         "id": "search",
@@ -42,7 +42,7 @@ def test_each_start_finds_what_kube_scheduler_finds(oracle: Oracle, seed: int, m
     }
     (answer,) = oracle.ask(request)
     assert not answer.get("error")
-    determined = RELEASES[KubeVersion.parse(oracle.minor)].ties_fall_by_place
+    determined = RELEASES[KubeVersion.parse(oracle.patch)].ties_fall_by_place
     for start, real in zip(starts, answer["searches"], strict=True):
         chosen, sampling = from_start(result, start)
         assert sampling is not None

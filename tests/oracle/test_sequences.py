@@ -158,7 +158,7 @@ def test_each_step_is_the_real_schedulers(oracle: Oracle, gates: frozenset[str],
         if not all(map(is_scheduled, answers)):
             return
         with TemporaryDirectory() as folder:
-            placements = placed(request, Path(folder), oracle.minor)
+            placements = placed(request, Path(folder), oracle.patch)
         for step, (answer, placement) in enumerate(zip(answers, placements, strict=True)):
             real = decided(answer)
             assert ours(placement, real) == real, step
@@ -178,7 +178,7 @@ def test_devices_in_flight_are_taken(oracle: Oracle, gates: frozenset[str]) -> N
         if not all(map(is_scheduled, answers)):
             return
         with TemporaryDirectory() as folder:
-            placements = placed(request, Path(folder), oracle.minor)
+            placements = placed(request, Path(folder), oracle.patch)
         for step, (answer, placement) in enumerate(zip(answers, placements, strict=True)):
             real = decided(answer)
             assert ours(placement, real) == real, step
@@ -206,7 +206,7 @@ def test_each_step_is_the_real_schedulers_in_the_state_that_the_former_left(
         if is_refused(oracle.ask({**request, "sequence": request["sequence"][:1]})[0]):
             return
         with TemporaryDirectory() as folder:
-            simulation, pods = simulated(request, Path(folder), oracle.minor)
+            simulation, pods = simulated(request, Path(folder), oracle.patch)
         done: list[Placement] = []
         for step in request["sequence"]:
             asked = {**request, "objects": in_state(request, simulation, done), "sequence": [step]}

@@ -51,14 +51,14 @@ CLASSES = [
 SCENARIOS = sorted((Path(__file__).parents[2] / "fixtures" / "scenarios").iterdir())
 
 
-def scheduler_of(request: Json, folder: Path, minor: str) -> tuple[Scheduler, dict[str, Pod]]:
+def scheduler_of(request: Json, folder: Path, version: str) -> tuple[Scheduler, dict[str, Pod]]:
     dump_file, config = folder / "dump.json", folder / "config.yaml"
     dump_file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": request["objects"]}))
     config.write_text(request.get("config") or "")
     gates = ",".join(f"{name}={str(value).lower()}" for name, value in (request.get("featureGates") or {}).items())
     dump = read([str(dump_file)])
     replay = Replay(
-        config=str(config) if request.get("config") else None, kube_version=minor, feature_gates=gates or None
+        config=str(config) if request.get("config") else None, kube_version=version, feature_gates=gates or None
     )
     scheduler, _ = scheduler_for(dump, configuration_for(dump, replay))
     return scheduler, {item.key: item for item in dump.objects if isinstance(item, Pod)}
@@ -143,7 +143,7 @@ def check(oracle: Oracle, request: Json) -> set[str]:
     kinds: set[str] = set()
     with TemporaryDirectory() as folder:
         try:
-            scheduler, pods = scheduler_of(request, Path(folder), oracle.minor)
+            scheduler, pods = scheduler_of(request, Path(folder), oracle.patch)
         except (ConfigurationError, FeatureGateError):
             return kinds
         for key in request["pods"]:

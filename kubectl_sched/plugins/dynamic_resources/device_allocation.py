@@ -12,7 +12,7 @@ from kubectl_sched.config.allocator_versions import (
     OPTIONAL_NODE_OPERATIONS,
     PARTITIONABLE,
 )
-from kubectl_sched.dynamic_resource_allocation.allocation_errors import AllocationFailed
+from kubectl_sched.dynamic_resource_allocation.allocation_errors import AllocationFailed, SchedulerCrashes
 from kubectl_sched.plugins.dynamic_resources.allocation import AllocatedDevice
 from kubectl_sched.plugins.dynamic_resources.capacity import consumed_capacity
 from kubectl_sched.plugins.dynamic_resources.counters import CompatibilityGroups, ConsumedCounters, left_over
@@ -72,7 +72,7 @@ class TentativeAllocation:
         undone: list[Callable[[], None]] = []
         if not (
             self._node_can_skip_operations(device)
-            and self._take_counters(pool, device, shared, undone)
+            and self._take_counters(pool, device, undone, shared=shared, of_all=must)
             and not self._is_repelled(request, device.device.taints)
             and self._satisfies_constraints(request, device, must, undone)
         ):
@@ -96,8 +96,7 @@ class TentativeAllocation:
             return device
         others = device.slice.devices
         if number >= len(others):
-            crash = f"runtime error: index out of range [{number}] with length {len(others)}"
-            raise AllocationFailed(f"kube-scheduler crashes here in this version: {crash}")
+            raise SchedulerCrashes(f"runtime error: index out of range [{number}] with length {len(others)}")
         return others[number]
 
     def _give_up(self, undone: list[Callable[[], None]]) -> None:
@@ -112,7 +111,9 @@ class TentativeAllocation:
             and "DRAOptionalNodeOperations" in self._node.status.declared_features
         )
 
-    def _take_counters(self, pool: Pool, device: SliceDevice, shared: bool, undone: list[Callable[[], None]]) -> bool:
+    def _take_counters(
+        self, pool: Pool, device: SliceDevice, undone: list[Callable[[], None]], *, shared: bool, of_all: bool
+    ) -> bool:
         if not device.device.consumes_counters:
             return True
         if PARTITIONABLE not in self._features:
@@ -121,6 +122,8 @@ class TentativeAllocation:
             return True
         if self._rules.counters_include_allocating:
             return self._counters_suffice(device)
+        if of_all and self._rules.all_devices_with_counters_crash:
+            raise SchedulerCrashes("runtime error: invalid memory address or nil pointer dereference")
         return self._joins_group(pool, device, undone) and self._uses_counters(pool, device, shared, undone)
 
     def _joins_group(self, pool: Pool, device: SliceDevice, undone: list[Callable[[], None]]) -> bool:

@@ -13,6 +13,7 @@ from kubectl_sched.dynamic_resource_allocation.allocated_devices import gather
 from kubectl_sched.dynamic_resource_allocation.allocation_errors import (
     AllocationFailed,
     FailedAllocationOnNode,
+    SchedulerCrashes,
     SearchTooLong,
 )
 from kubectl_sched.dynamic_resource_allocation.devices import (
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot import NodeInfo, Snapshot
 
 _DEFAULT_BINDING_TIMEOUT = 600.0
+_WRONG_TYPE = "interface conversion: interface {} is *v1beta2.DeviceTaintRule, not *v1alpha3.DeviceTaintRule"
 
 
 class Filtering:
@@ -144,7 +146,10 @@ class Filtering:
                 return refusal, PreFilterState()
             available_on.append(selector)
         pending = tuple(claim for claim in claims.claims if is_pending(claim, nodes))
-        allocator = self._allocator(nodes, budget) if claims.to_allocate or pending else None
+        try:
+            allocator = self._allocator(nodes, budget) if claims.to_allocate or pending else None
+        except SchedulerCrashes as crash:
+            return error(str(crash)), PreFilterState()
         slices = allocator.slices.slices if allocator is not None else self._slices(nodes)
         return SUCCESS, PreFilterState(
             claims=claims,
@@ -233,6 +238,8 @@ class Filtering:
         slices = nodes.objects.all(ResourceSlice)
         gate = "DRADeviceTaints" if self.rules.taint_rules_have_selectors else "DRADeviceTaintRules"
         rules = nodes.objects.all(DeviceTaintRule) if self._enabled(gate) else ()
+        if self.rules.taint_rules_crash and rules and slices:
+            raise SchedulerCrashes(_WRONG_TYPE)
         return with_taint_rules(
             slices, rules, lambda rule, driver, device: self._selected(rule, driver, device, nodes, selectors)
         )
@@ -338,7 +345,7 @@ class Filtering:
             return unresolvable(str(failure))
         except SearchTooLong:
             text = "timed out trying to allocate devices"
-            return error(f"node {node.name}: {text}") if self.rules.score_counts_allocated else unresolvable(text)
+            return error(f"node {node.name}: {text}") if self.rules.filter_timeout_fails else unresolvable(text)
         except AllocationFailed as failure:
             return error(str(failure))
         return unresolvable("cannot allocate all claims") if found is None else tuple(found)

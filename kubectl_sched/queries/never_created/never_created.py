@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kubectl_sched.api.meta import KubernetesObject
+    from kubectl_sched.config import Release
     from kubectl_sched.queries.never_created.missing_pods import NeverCreated
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.sources.pod_selection import Selection
@@ -72,12 +73,19 @@ def _of_workload(item: KubernetesObject, around: Workloads) -> Iterator[NeverCre
             yield deployment_without_replicas(name, 1 if item.spec.replicas is None else item.spec.replicas)
 
 
-def result_of(missing: NeverCreated, nodes: Snapshot, version: str) -> ScheduleResult:
+def result_of(missing: NeverCreated, nodes: Snapshot, release: Release) -> ScheduleResult:
     """Return a result for a pod of the workload, which is named `NAME-?`, as it has no name yet."""
     owner = missing.owner
     pod = Pod(api_version="v1", metadata=ObjectMeta(name=f"{owner.name}-?", namespace=owner.namespace))
     error = missing.obstacle.says or missing.sentence
-    return ScheduleResult(pod=pod, nodes=nodes, outcome=Outcome.ERROR, error=error, kubernetes_version=version)
+    return ScheduleResult(
+        pod=pod,
+        nodes=nodes,
+        outcome=Outcome.ERROR,
+        error=error,
+        kubernetes_version=str(release.version),
+        kubernetes_patch=release.patch_name,
+    )
 
 
 def stage_of_missing(missing: NeverCreated) -> Stage:

@@ -47,8 +47,8 @@ def diff_document(answer: Answer, display: Display) -> Document:
         parts=tuple(_parts(answer, in_full=display.in_full)),
         notes=notes_of((), answer.notes),
         facts=(
-            ("Before", f"kube-scheduler {answer.before.version}"),
-            ("After", f"kube-scheduler {answer.after.version}"),
+            ("Before", f"kube-scheduler {answer.before.release.name}"),
+            ("After", f"kube-scheduler {answer.after.release.name}"),
         ),
         heading="Differences",
         command="diff",
@@ -144,7 +144,11 @@ def diff_data(answer: Answer) -> dict[str, Any]:
 
 
 def _side(configuration: Configuration) -> dict[str, Any]:
-    return {"kubernetesVersion": str(configuration.version), "profiles": list(configuration.profiles)}
+    return {
+        "kubernetesVersion": str(configuration.version),
+        "kubernetesPatch": configuration.release.patch_name,
+        "profiles": list(configuration.profiles),
+    }
 
 
 def _table(differences: Sequence[Difference], *, in_full: bool) -> Table[Difference]:
@@ -192,7 +196,7 @@ def _place(summary: ReplaySummary, *, in_full: bool) -> str:
 
 def _sum(answer: Answer) -> str:
     """Count the changes: `40 pods compared, kube-scheduler 1.33 with 1.36: 3 would land elsewhere.`."""
-    before, after = str(answer.before.version), str(answer.after.version)
+    before, after = answer.before.release.name, answer.after.release.name
     versions = f"kube-scheduler {before}" if before == after else f"kube-scheduler {before} with {after}"
     told = []
     for change, words in _CHANGES.items():

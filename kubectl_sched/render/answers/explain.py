@@ -93,7 +93,7 @@ def _facts(explanation: Explanation) -> Iterator[tuple[str, str]]:
     """Yield the version of kube-scheduler, the profile and the number of nodes."""
     result = explanation.result
     if result.kubernetes_version:
-        yield "Replayed as", f"kube-scheduler {result.kubernetes_version}"
+        yield "Replayed as", f"kube-scheduler {result.kubernetes_patch or result.kubernetes_version}"
     if result.framework is not None:
         yield "Profile", result.framework.profile.scheduler_name
     yield "Nodes", f"{len(result.nodes):,}"

@@ -57,6 +57,7 @@ def explanation_data(
         "pod": {"namespace": pod.metadata.namespace, "name": pod.metadata.name},
         "schedulerName": scheduler_name_of(pod),
         "kubernetesVersion": result.kubernetes_version,
+        "kubernetesPatch": result.kubernetes_patch,
         "currentNode": result.current_node,
         "outcome": result.outcome.value,
         "verdict": explanation.verdict,

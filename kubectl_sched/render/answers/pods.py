@@ -84,7 +84,7 @@ def _facts(explanations: Sequence[Explanation]) -> tuple[tuple[str, str], ...]:
         return ()
     names = dict.fromkeys(result.framework.profile.scheduler_name for result in results if result.framework is not None)
     return (
-        ("Replayed as", f"kube-scheduler {results[0].kubernetes_version}"),
+        ("Replayed as", f"kube-scheduler {results[0].kubernetes_patch or results[0].kubernetes_version}"),
         *((("Profile", ", ".join(names)),) if names else ()),
         ("Nodes", f"{len(results[0].nodes):,}"),
     )

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.sources.dump.dump import Dump
 
-_TAG = pattern(r":(v?\d{1,9}\.\d{1,9})(?!\d)")
+_TAG = pattern(r":(v?\d{1,9}\.\d{1,9}(?:\.\d{1,9})?)(?!\d)")
 _EMULATED = pattern(r"(?:^|,)(?:kube=)?(v?\d{1,9}\.\d{1,9})(?:,|$)")
 
 
@@ -52,7 +52,7 @@ class FoundScheduler(Record, frozen=True, kw_only=True):
         """The older minor whose feature gates it has, by its flag --emulated-version; None if they are its own."""
         found = _EMULATED.search(self.flags.get("emulated-version", ""))
         minor = KubeVersion.parse(found[1]) if found is not None else None
-        return minor if minor is not None and (self.version is None or minor < self.version) else None
+        return minor if minor is not None and (self.version is None or minor < self.version.of_minor) else None
 
     @property
     def key(self) -> str:
@@ -188,7 +188,7 @@ def _unreadable(document: Mapping[str, Any], version: KubeVersion, found: FoundS
 
     api_version = str(document.get("apiVersion"))
     served = serving(api_version)
-    if served and version not in served:
+    if served and version.of_minor not in served:
         bound = f"{served[-1]} was the last" if served[-1] < version else f"{served[0]} is the first"
         yield f"its image is of {version}, which does not read {api_version}: {bound} that does"
         return

@@ -1,4 +1,4 @@
-"""The Kubernetes minor of a cluster's scheduler, as the cluster's objects show it."""
+"""The Kubernetes version of a cluster's scheduler, as the cluster's objects show it."""
 
 from __future__ import annotations
 
@@ -12,12 +12,15 @@ if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.sources.dump.dump import Dump
 
-_SCHEDULER_IMAGE = pattern(r"(?:^|/)kube-scheduler(?:-\w+)?:(v?\d{1,9}\.\d{1,9})(?!\d)")
+_SCHEDULER_IMAGE = pattern(r"(?:^|/)kube-scheduler(?:-\w+)?:(v?\d{1,9}\.\d{1,9}(?:\.\d{1,9})?)(?!\d)")
 _VERSION = pattern(r"v?\d{1,9}\.\d{1,9}(?:$|[.+\-\s])")
 
 
 def detect_version(dump: Dump) -> KubeVersion | None:
-    """kube-scheduler's own version where a pod shows its image, else the server's, else the newest kubelet's."""
+    """Return kube-scheduler's version where a pod shows its image, else the server's, else the newest kubelet's minor.
+
+    A kubelet's patch release says nothing about the control plane's.
+    """
     schedulers = {version for pod in dump.pods if "kube-scheduler" in pod.metadata.name for version in _versions(pod)}
     if schedulers:
         return max(schedulers)
@@ -25,7 +28,7 @@ def detect_version(dump: Dump) -> KubeVersion | None:
     if server is not None and _VERSION.match(server):
         return KubeVersion.parse(server)
     kubelets = {item.status.node_info.kubelet_version for item in dump.others if isinstance(item, Node)}
-    return max((KubeVersion.parse(text) for text in kubelets if _VERSION.match(text)), default=None)
+    return max((KubeVersion.parse(text).of_minor for text in kubelets if _VERSION.match(text)), default=None)
 
 
 def _versions(pod: Pod) -> list[KubeVersion]:

@@ -113,7 +113,8 @@ def _without_file(flags: Mapping[str, str], version: KubeVersion | None) -> Conf
 
     from kubectl_sched.config.decoding import serving
 
-    api_version = next((each for each in _API_VERSIONS if version in serving(each)), _API_VERSIONS[0])
+    minor = version.of_minor if version is not None else None
+    api_version = next((each for each in _API_VERSIONS if minor in serving(each)), _API_VERSIONS[0])
     document = {
         "apiVersion": api_version,
         "kind": "KubeSchedulerConfiguration",

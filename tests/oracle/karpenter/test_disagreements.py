@@ -109,7 +109,7 @@ def test_both_programs_disagree_as_the_answer_and_the_docs_say(
     assert reason in reasons or oracle.minor < "1.36"  # the docs have the words of today
 
     (tmp_path / "scheduler.yaml").write_text(config)
-    replay = Replay(config=str(tmp_path / "scheduler.yaml") if config else None, kube_version=oracle.minor)
+    replay = Replay(config=str(tmp_path / "scheduler.yaml") if config else None, kube_version=oracle.patch)
     ours = answered(tmp_path, *everything, replay=replay)["karpenter"]
     assert (ours["verdict"], ours["thenScheduler"]["outcome"]) == ("Created", "Unschedulable")
     assert ours["thenScheduler"]["reasons"] == reasons

@@ -9,6 +9,7 @@ from kubectl_sched.api.pod import Pod
 from kubectl_sched.simulation.queue_simulation import Simulation
 from kubectl_sched.sources.discovery.replay_setup import Replay, configuration_for, scheduler_for
 from kubectl_sched.sources.dump.reader import read
+from tests.oracle.build import patch_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +25,7 @@ def simulated(
     gates = ",".join(f"{name}={str(value).lower()}" for name, value in (request.get("featureGates") or {}).items())
     dump = read([str(dump_file)])
     replay = Replay(
-        config=str(config) if request.get("config") else None, kube_version=minor, feature_gates=gates or None
+        config=str(config) if request.get("config") else None, kube_version=patch_of(minor), feature_gates=gates or None
     )
     scheduler, _ = scheduler_for(dump, configuration_for(dump, replay))
     return simulation(scheduler), {item.key: item for item in dump.objects if isinstance(item, Pod)}

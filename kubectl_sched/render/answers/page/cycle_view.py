@@ -93,7 +93,7 @@ def facts(explanation: Explanation) -> Iterator[tuple[str, str]]:
     """Yield facts about the replay and the pod, each with its label."""
     result, stage, place, history = explanation.result, explanation.stage, explanation.queue_place, explanation.history
     if result.kubernetes_version:
-        yield "Replayed as", f"kube-scheduler {result.kubernetes_version}"
+        yield "Replayed as", f"kube-scheduler {result.kubernetes_patch or result.kubernetes_version}"
     if result.framework is not None:
         yield "Profile", result.framework.profile.scheduler_name
     else:
