@@ -25,11 +25,8 @@ _Value = TypeVar("_Value")
 
 _OWN_SECTION: Final = frozenset({"version", "patch", "config_apis", "multi_point", "devices"})
 
-_MODULES: Final = frozenset(
-    "1.33.6 1.33.13 1.34.0 1.34.2 1.34.3 1.34.4 1.34.12 1.35.4 1.35.5 1.35.6 1.35.8 "
-    "1.36.1 1.36.2 1.36.3 1.36.4 1.36.5 1.37.1 1.37.2".split()
-)
-"""The patch releases whose Go module was read; of the others the changelog, and the same fix in a newer minor."""
+_MODULES: Final = {33: (6, 13), 34: (0, 2, 3, 4, 12), 35: (4, 5, 6, 8), 36: (1, 2, 3, 4, 5), 37: (1, 2)}
+"""By minor the patches whose Go module was read; of the others the changelog, and the same fix in a newer minor."""
 
 _HEAD: Final = """\
 # Kubernetes versions
@@ -111,8 +108,8 @@ def _span(first: KubeVersion, last: KubeVersion) -> str:
 
 
 def _witness(first: KubeVersion, last: KubeVersion) -> str:
-    patches = (str(KubeVersion(first.major, first.minor, each)) for each in range(first.patch, last.patch + 1))
-    read = [f"v{each}" for each in patches if each in _MODULES]
+    modules = (KubeVersion(first.major, first.minor, patch) for patch in _MODULES[first.minor])
+    read = [f"v{each}" for each in modules if first <= each <= last]
     return ", ".join(read) or "the changelog, and the same fix in a newer minor"
 
 

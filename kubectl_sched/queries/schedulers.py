@@ -60,7 +60,8 @@ def _item(scheduler: FoundScheduler, asked: Mapping[str, tuple[int, int]]) -> di
         "name": scheduler.name,
         "pods": [pod.metadata.name for pod in scheduler.pods],
         "image": scheduler.image,
-        "version": str(scheduler.version) if scheduler.version else None,
+        "version": str(scheduler.version.of_minor) if scheduler.version else None,
+        "patch": str(scheduler.version) if scheduler.version and scheduler.version.names_patch else None,
         "flags": dict(sorted(scheduler.flags.items())),
         "configuration": {
             "source": source.source,

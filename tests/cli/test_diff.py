@@ -117,13 +117,13 @@ def test_all_pods_are_compared_and_only_those_that_differ_are_listed(
     assert code == 1
     assert "1  NodeResourcesFit  default/Pod/web  large   small" in said
     assert "default/Pod/db" not in said
-    assert "2 pods compared, kube-scheduler 1.36: 1 would land elsewhere." in said
+    assert "2 pods compared, kube-scheduler 1.36.6: 1 would land elsewhere." in said
 
 
 def test_the_same_is_no_difference(dump: str, config: Any, capsys: pytest.CaptureFixture[str]) -> None:
     code, said = run(capsys, "--pending", "--from", dump, "--to-config", config(""))
     assert code == 0
-    assert said.startswith("2 pods compared, kube-scheduler 1.36: no differences.\n")
+    assert said.startswith("2 pods compared, kube-scheduler 1.36.6: no differences.\n")
 
 
 def test_another_version_is_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,6 +12,7 @@ from kubectl_sched.diagnostics.findings import (
     device_plugins,
     forbidden_preemption,
     huge_pages,
+    mended_bugs,
     namespace_defaults,
     partial_requests,
     pending_resizes,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from kubectl_sched.sources.pod_surroundings import Surroundings
 
 _RULES: Final[tuple[Callable[[ScheduleResult, Surroundings], Iterator[Finding]], ...]] = (
+    mended_bugs.findings,
     device_plugins.findings,
     huge_pages.findings,
     reserved_resources.findings,

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.config import KubeVersion
@@ -80,7 +81,8 @@ def test_explain_takes_the_profile_that_serves_the_pod_without_being_told() -> N
     assert result.fits
     assert "NodeResourcesBalancedAllocation" not in plugins
     assert schedulers.notes[0] == (
-        "profiles of Deployment kube-system/my-scheduler (1.29), as ConfigMap kube-system/my-scheduler-config has them"
+        "profiles of Deployment kube-system/my-scheduler (1.29.1), "
+        "as ConfigMap kube-system/my-scheduler-config has them"
     )
 
 
@@ -89,7 +91,7 @@ def test_a_scheduler_as_it_was_published_serves_nobody_for_two_reasons() -> None
     found = scheduler("my-scheduler", data)
     assert not found["serves"]
     image, lease = found["problems"]
-    assert "its image is of 1.29, which does not read kubescheduler.config.k8s.io/v1beta2: 1.27 was the last" in image
+    assert "its image is of 1.29.1, which does not read kubescheduler.config.k8s.io/v1beta2: 1.27 was the last" in image
     assert "stands by, as kind-control-plane_5b1 of static Pod kube-system/kube-scheduler holds the Lease" in lease
     assert scheduler("kube-scheduler", data)["serves"]
     assert data["unserved"][0]["wouldServe"] == "Deployment kube-system/my-scheduler"
@@ -220,11 +222,11 @@ def test_a_mistake_in_its_config_map_is_why_it_cannot_start(read_text: Callable[
 @pytest.mark.parametrize(
     ("emulated", "batches", "told"),
     [
-        ("1.34", False, "1.36, emulating 1.34"),
-        ("kube=1.34", False, "1.36, emulating 1.34"),
-        ("wardle=1.2,kube=v1.34", False, "1.36, emulating 1.34"),
-        ("1.40", True, "1.36"),
-        ("wardle=1.2", True, "1.36"),
+        ("1.34", False, "1.36.2, emulating 1.34"),
+        ("kube=1.34", False, "1.36.2, emulating 1.34"),
+        ("wardle=1.2,kube=v1.34", False, "1.36.2, emulating 1.34"),
+        ("1.40", True, "1.36.2"),
+        ("wardle=1.2", True, "1.36.2"),
     ],
 )
 def test_a_scheduler_that_emulates_an_older_minor_has_the_feature_gates_of_that_one(
@@ -243,12 +245,18 @@ def test_it_is_not_taken_for_the_default_scheduler_where_there_is_another(read_t
     dump = read_text(listing(NODE, kube_scheduler(), second("--config=/etc/s.yaml"), asking("default-scheduler")))
     schedulers = ClusterSchedulers(dump, Replay())
     assert schedulers.schedule_one(pod(dump, "web-0")).kubernetes_version == "1.36"
-    assert schedulers.notes == ["default profile, as Pod kube-system/kube-scheduler (1.36) runs with no --config"]
+    assert schedulers.notes == ["default profile, as Pod kube-system/kube-scheduler (1.36.2) runs with no --config"]
 
 
 @pytest.mark.parametrize(
     ("tag", "version"),
-    [("v1.36.2-corp.1", "1.36"), ("v1.36_corp", "1.36"), ("1.36rc1@sha256:5f", "1.36"), ("v1.20260115123456", None)],
+    [
+        ("v1.36.2-corp.1", "1.36.2"),
+        ("v1.36.2-eks-abc", "1.36.2"),
+        ("v1.36_corp", "1.36"),
+        ("1.36rc1@sha256:5f", "1.36"),
+        ("v1.20260115123456", None),
+    ],
 )
 def test_the_version_is_as_much_of_the_tag_as_says_it(
     read_text: Callable[..., Dump], tag: str, version: str | None
@@ -256,15 +264,22 @@ def test_the_version_is_as_much_of_the_tag_as_says_it(
     made = kube_scheduler()
     made["spec"]["containers"][0]["image"] = f"registry.k8s.io/kube-scheduler:{tag}"
     dump = read_text(listing(NODE, made))
-    assert scheduler("kube-scheduler", report(dump))["version"] == version
+    found = scheduler("kube-scheduler", report(dump))
+    assert (found["patch"] or found["version"]) == version
     assert detect_version(dump) == (KubeVersion.parse(version) if version else None)
+
+
+def test_the_server_s_patch_counts_and_a_kubelet_s_does_not(read_text: Callable[..., Dump]) -> None:
+    dump = read_text(listing({**NODE, "status": {"nodeInfo": {"kubeletVersion": "v1.36.2"}}}))
+    assert detect_version(dump) == KubeVersion(1, 36)
+    assert detect_version(replace(dump, server_version="v1.36.3-gke.100")) == KubeVersion(1, 36, 3)
 
 
 def test_a_name_in_a_flag_is_a_profile_of_whatever_version(read_text: Callable[..., Dump]) -> None:
     dump = read_text(listing(NODE, second("--scheduler-name=mine", image="v1.22.5"), asking("mine")))
     schedulers = ClusterSchedulers(dump, Replay())
     assert schedulers.schedule_one(pod(dump, "web-0")).outcome is Outcome.UNSCHEDULABLE
-    assert schedulers.notes[0].endswith("(1.22) runs with no --config, but --scheduler-name=mine")
+    assert schedulers.notes[0].endswith("(1.22.5) runs with no --config, but --scheduler-name=mine")
     assert not any("is served by" in warning for warning in schedulers.warnings)
 
 
@@ -294,7 +309,7 @@ def test_a_configuration_among_the_files_stands_in_for_one_that_cannot_be_seen(
     schedulers = ClusterSchedulers(read([str(tmp_path)]), Replay())
     schedulers.assumed("default-scheduler")
     assert schedulers.notes == [
-        "profiles of Pod kube-system/kube-scheduler (1.36), as the KubeSchedulerConfiguration in the dump has them"
+        "profiles of Pod kube-system/kube-scheduler (1.36.2), as the KubeSchedulerConfiguration in the dump has them"
     ]
 
 
