@@ -90,6 +90,12 @@ def write_page(page: str) -> None:
     sys.stdout.buffer.write(_NOT_PLAIN_IN_PAGE.sub(_as_text, page).encode())
 
 
+def append_page(path: str, page: str) -> None:
+    """Append a page to a file, in UTF-8, with the characters escaped that `write_page` escapes."""
+    with open(path, "ab") as file:  # noqa: PTH123 - the one place that writes an answer to a file
+        file.write(_NOT_PLAIN_IN_PAGE.sub(_as_text, page).encode())
+
+
 def write_lines(lines: Iterable[Iterable[Piece]], console: Console | None, in_pager: Callable[[str], bool]) -> None:
     """Print lines on a console of stdout or as they are; if they are more than the terminal has, in the pager.
 

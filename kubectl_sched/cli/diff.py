@@ -39,7 +39,7 @@ def diff(
     source: options.StateSource,
     selection: options.PodSelection,
     scheduler: options.ConfiguredScheduler,
-    display: options.PageableOutput,
+    display: options.GateOutput,
     connection: ConnectionOptions,
 ) -> None:
     """Compare where pods land under two configurations, two versions or two dumps."""

@@ -74,7 +74,7 @@ def whatif(
     source: options.StateSource,
     selection: options.OneNamespace,
     scheduler: options.ProfiledScheduler,
-    display: options.PageableOutput,
+    display: options.GateOutput,
     connection: ConnectionOptions,
 ) -> None:
     """Say where pods would land, whether they fit, and how many more do."""
@@ -85,6 +85,7 @@ def whatif(
     from kubectl_sched.render.show import show
     from kubectl_sched.simulation.queue_simulation import Choices
     from kubectl_sched.simulation.workloads_to_place import Sizing
+    from kubectl_sched.sources.dump.manifest_lines import manifest_lines
 
     targets = (*(manifests or ()), *(filename or ()))
     ordered = edits.in_order(sys.argv[1:])
@@ -114,7 +115,7 @@ def whatif(
         replay=scheduler.replay,
     )
     answer = _answer(question, source, connection, _server(connection) if dry_run is DryRunOption.server else None)
-    show(shown_what_if(answer), display.shown)
+    show(shown_what_if(answer, lambda: manifest_lines(targets)), display.shown)
     sys.exit(answer_exit_code(answer))
 
 
@@ -159,7 +160,7 @@ def _make_room(
     source: options.StateSource,
     selection: options.OneNamespace,
     scheduler: options.ProfiledScheduler,
-    display: options.PageableOutput,
+    display: options.GateOutput,
     connection: ConnectionOptions,
 ) -> NoReturn:
     from kubectl_sched.cli.state_source import default_namespace, read_whole

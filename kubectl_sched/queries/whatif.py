@@ -86,6 +86,8 @@ class Answer(Record, frozen=True, kw_only=True):
     result: WhatIfResult
     kubernetes_version: str
     notes: tuple[str, ...]
+    pending: frozenset[str] = frozenset()
+    """The keys of the pods that have no node at present."""
     edits: tuple[Edit, ...] = ()
     """The edits of the question: the premise."""
 
@@ -148,6 +150,7 @@ def what_if(
         result=result,
         kubernetes_version=str(version),
         notes=(*schedulers.notes, *lacking, *dump.warnings, *schedulers.warnings),
+        pending=frozenset(each.key for each in dump.objects if isinstance(each, Pod) and not each.spec.node_name),
         edits=question.edits,
         drain=stages.drain_plan(dump) if any(edit.flag == DRAIN for edit in question.edits) else None,
     )

@@ -10,6 +10,9 @@ PAGES = frozenset({"html", "markdown"})
 DATA = frozenset({"json", "yaml"})
 """The formats that programs read."""
 
+REPORTS = frozenset({"junit", "github"})
+"""The formats that CI reads."""
+
 
 class Display(Record, frozen=True, kw_only=True):
     """The form of the output: the flags of the same names."""

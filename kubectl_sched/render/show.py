@@ -7,17 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
+from kubectl_sched.errors import SchedError
 from kubectl_sched.output import write_page
 from kubectl_sched.record import Record
-from kubectl_sched.render.display import DATA
+from kubectl_sched.render.display import DATA, REPORTS
 from kubectl_sched.render.document import notes_of
 from kubectl_sched.render.writers.data import printed_size, warn, write_data, write_names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from kubectl_sched.render.display import Display
     from kubectl_sched.render.document import Document
+    from kubectl_sched.render.writers.check_report import Case
 
 
 def _nothing() -> Iterable[str]:
@@ -35,6 +37,7 @@ class Shown(Record, frozen=True, kw_only=True):
     data: Callable[[], Mapping[str, Any]]
     names: Callable[[], Iterable[str]]
     remarks: Callable[[], Iterable[str]] = _nothing
+    cases: Callable[[], Sequence[Case]] | None = None
     warnings: tuple[str, ...] = ()
 
 
@@ -47,6 +50,15 @@ def show(shown: Shown, display: Display) -> None:
 
             data = brief(data, printed_size(display.output))
         write_data(data, display.output)
+        return
+    if display.output in REPORTS:
+        if shown.cases is None:
+            raise SchedError(f"there is no -o {display.output} of this answer: give another format")
+        from kubectl_sched.render.writers.check_report import write_report
+
+        warn(shown.warnings)
+        document = shown.document(display)
+        write_report(shown.cases(), document.command, display.output, lambda: as_page(document, display))
         return
     is_text = display.output in {"table", "wide"}
     on_screen = is_text and sys.stdout.isatty() and sys.stderr.isatty()

@@ -37,6 +37,20 @@ class PageOutput(StrEnum):
     markdown = "markdown"
 
 
+class GateFormat(StrEnum):
+    """The format of an answer, which may also be a report that CI reads."""
+
+    table = "table"
+    wide = "wide"
+    json = "json"
+    yaml = "yaml"
+    name = "name"
+    html = "html"
+    markdown = "markdown"
+    junit = "junit"
+    github = "github"
+
+
 class Color(StrEnum):
     """The values of --color."""
 
@@ -240,7 +254,22 @@ class PageableOutput(OptionGroup, frozen=True, kw_only=True):
         return _shown(self.output, self)
 
 
-def _shown(output: PageOutput, options: "TriageOutput | PageableOutput") -> "Display":
+class GateOutput(OptionGroup, frozen=True, kw_only=True):
+    """The format of answers that CI asks for, too."""
+
+    heading: ClassVar = "Output Options"
+    output: Annotated[GateFormat, Option("--output", "-o", help="How to print the answer.")] = GateFormat.table
+    color: Annotated[Color, Option("--color", help="When to colour.")] = Color.auto
+    notes: Notes = False
+    brief: Brief = False
+
+    @property
+    def shown(self) -> "Display":
+        """The form of the answer. Raises SchedError for --brief with a format that is not for programs."""
+        return _shown(self.output, self)
+
+
+def _shown(output: StrEnum, options: "TriageOutput | PageableOutput | GateOutput") -> "Display":
     from kubectl_sched.errors import SchedError
     from kubectl_sched.render.display import DATA, Display
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from kubectl_sched.queries.diff import Answer
     from kubectl_sched.render.display import Display
     from kubectl_sched.render.table import Tone
+    from kubectl_sched.render.writers.check_report import Case
 
 _BEST_NAMED = 2
 _CHANGES = {
@@ -35,9 +36,25 @@ def shown_diff(answer: Answer) -> Shown:
         document=lambda display: diff_document(answer, display),
         data=lambda: diff_data(answer),
         names=lambda: (f"pod/{difference.name}" for difference in answer.differences),
+        cases=lambda: _cases(answer.differences),
         remarks=lambda: answer.notes,
         warnings=answer.warnings,
     )
+
+
+def _cases(differences: Sequence[Difference]) -> list[Case]:
+    """Return a case for each pod that differs; one that stops being schedulable is a failure."""
+    from kubectl_sched.render.writers.check_report import Case
+
+    return [
+        Case(
+            name=f"Pod/{each.key}",
+            failure=f"stops being schedulable: {'; '.join(_cause(of.plugin, of.text) for of in each.causes)}"
+            if each.change == "StopsBeingSchedulable"
+            else "",
+        )
+        for each in differences
+    ]
 
 
 def diff_document(answer: Answer, display: Display) -> Document:

@@ -29,10 +29,11 @@ from kubectl_sched.scheduler.result import UNKNOWN_EXIT_CODE, Outcome
 from kubectl_sched.simulation.node_edits import DRAIN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from kubectl_sched.queries.whatif import Answer
     from kubectl_sched.render.display import Display
+    from kubectl_sched.render.writers.check_report import Case
     from kubectl_sched.simulation.placements import Placement, Simulated
     from kubectl_sched.simulation.rollout import RolledOut
     from kubectl_sched.simulation.what_if_result import WhatIfResult
@@ -43,8 +44,8 @@ _NODES_SHOWN = 20
 _PLACEMENTS_SHOWN = 10_000
 
 
-def shown_what_if(answer: Answer) -> Shown:
-    """Return the answer in each form."""
+def shown_what_if(answer: Answer, lines: Callable[[], Mapping[str, tuple[str, int]]] = dict) -> Shown:
+    """Return the answer in each form. `lines` returns the file and line of each object of the manifests."""
     result, notes = answer.result, answer.notes
     return Shown(
         document=lambda display: what_if_document(answer, display),
@@ -52,6 +53,7 @@ def shown_what_if(answer: Answer) -> Shown:
         names=lambda: (
             f"pod/{each.pod.name} node/{each.node}" for each in result.simulated.placements if each.is_placed
         ),
+        cases=lambda: _cases(answer, lines()),
         remarks=lambda: (
             *filter(None, (_premised(answer),)),
             *result.warnings,
@@ -69,6 +71,24 @@ def answer_exit_code(answer: Answer) -> int:
     """Return the exit code of the placements, or that of a drain among the edits where it is higher."""
     code = what_if_exit_code(answer.result)
     return code if answer.drain is None else max(code, drain_exit_code(answer.drain))
+
+
+def _cases(answer: Answer, lines: Mapping[str, tuple[str, int]]) -> list[Case]:
+    """Return a case for each workload; a failure is known where each of its pods without a node has none at present."""
+    from kubectl_sched.render.writers.check_report import Case
+
+    placements, pending = answer.result.simulated.placements, answer.pending
+    new = {_owner(each) for each in placements if each.node is None and each.pod.key not in pending}
+    cases = []
+    for name, placed, unplaced, why in workloads(placements):
+        failure = f"{unplaced:,} of {count(placed + unplaced, 'pod')} fit nowhere: {why}" if unplaced else ""
+        file, line = lines.get(name, (None, 1))
+        cases.append(Case(name=name, failure=failure, is_known=name not in new, file=file, line=line))
+    return cases
+
+
+def _owner(placement: Placement) -> str:
+    return safe(placement.owner or f"Pod/{_without_number(placement.pod.name)}")
 
 
 def what_if_exit_code(answer: WhatIfResult) -> int:
@@ -258,7 +278,7 @@ def workloads(placements: Sequence[Placement]) -> Iterator[tuple[str, int, int, 
     before, alike = None, []
     for each in placements:
         if before is None or each.owner != before.owner or each.pod.spec is not before.pod.spec:  # no further copy
-            before, alike = each, owners.setdefault(each.owner or f"Pod/{_without_number(each.pod.name)}", [])
+            before, alike = each, owners.setdefault(_owner(each), [])
         alike.append(each)
     for owner, of_owner in owners.items():
         unplaced = [each for each in of_owner if each.node is None]
@@ -266,7 +286,7 @@ def workloads(placements: Sequence[Placement]) -> Iterator[tuple[str, int, int, 
         why = next(map(_why, unplaced), "")
         if displaced and not why:
             why = f"takes the place of {listed(displaced)}"
-        yield safe(owner), len(of_owner) - len(unplaced), len(unplaced), why
+        yield owner, len(of_owner) - len(unplaced), len(unplaced), why
 
 
 def _without_number(name: str) -> str:
