@@ -177,6 +177,11 @@ class FilterPlugin(Plugin):
         row, evidence = min(told, key=lambda each: min(fact.distance for fact in each[1]))
         return f"fail {self.name}; the closest, {nodes.names[row]}, {evidence[0].text}"
 
+    def summarize_reason(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows, reason: str) -> str:
+        """Return the clause about nodes that this plugin rejects for one reason; a plugin of several may tell more."""
+        del reason
+        return self.summarize(state, pod, nodes, rows)
+
 
 class PostFilterResult(Record, frozen=True, kw_only=True):
     """The outcome of a PostFilter plugin: a status and, if preemption helps, the node and its victims.

@@ -13,7 +13,7 @@ from kubectl_sched.record import Record
 from kubectl_sched.render.funnel import Step, funnel
 from kubectl_sched.render.safe_text import count
 from kubectl_sched.render.sentences.node_sentences import in_words, rejected_by, why_not
-from kubectl_sched.render.sentences.reason_clauses import BY_REQUESTS, reasons_against
+from kubectl_sched.render.sentences.reason_clauses import BY_REQUESTS
 from kubectl_sched.render.table import Column, Table
 
 if TYPE_CHECKING:
@@ -74,14 +74,9 @@ def verdict_on(result: ScheduleResult, row: int) -> Verdict:
     return Verdict(word="feasible")
 
 
-def short(plugin: str) -> str:
-    """A plugin's name without what many have in common."""
-    return plugin.removeprefix("NodeResources")
-
-
 def weighed(scores: PluginScores) -> str:
     """A score plugin with its weight."""
-    return f"{short(scores.plugin)} {_TIMES}{scores.weight}"
+    return f"{scores.plugin} {_TIMES}{scores.weight}"
 
 
 def chosen_scores(result: ScheduleResult, rows: Sequence[int]) -> ScoreChoice:
@@ -133,7 +128,7 @@ def raw_column(result: ScheduleResult, scores: PluginScores) -> Column[int]:
     """The raw, normalized and weighted scores of one plugin."""
     said = list(zip(scores.raw.tolist(), scores.normalized.tolist(), scores.weighted.tolist(), strict=True))
     return Column(
-        heading=short(scores.plugin),
+        heading=scores.plugin,
         cell=lambda row: score_in_words(*said[result.position_of[row]], scores.weight),
         kind="number",
     )
@@ -271,25 +266,6 @@ def _rejections(result: ScheduleResult, row: int) -> str:
     return f"{verb}{plugin}: {reasons}{f'; also {also}' if also else ''}"
 
 
-def pool_table(result: ScheduleResult) -> Table[tuple[str, list[int]]]:
-    """The nodes by pool, the largest first, with the reasons against each."""
-    from kubectl_sched.queries.nodes_by_pool import pools
-
-    by_size = sorted(pools(result.nodes, range(len(result.nodes))).items(), key=lambda each: (-len(each[1]), each[0]))
-    return Table(
-        columns=(
-            Column(heading="Pool", cell=lambda pool: pool[0], kind="name"),
-            Column(heading="nodes", cell=lambda pool: f"{len(pool[1]):,}", kind="number"),
-            Column(
-                heading="why not",
-                cell=lambda pool: reasons_against(result, np.array(pool[1], dtype=np.intp)),
-                kind="words",
-            ),
-        ),
-        rows=by_size,
-    )
-
-
 def funnel_table(result: ScheduleResult) -> Table[Step]:
     """The filters that keep any node out, in kube-scheduler's order."""
     return Table(
@@ -321,7 +297,7 @@ def against_table(
 
     node = result.nodes.names[row]
     columns: list[Column[PluginScores | None]] = [
-        Column(heading="Score", cell=lambda each: short(each.plugin) if each else "Total"),
+        Column(heading="Score", cell=lambda each: each.plugin if each else "Total"),
         Column(
             heading=_role(result, node, contrast),
             cell=_points_of(result, row) if is_narrow else said,

@@ -10,7 +10,7 @@ from kubectl_sched.diagnostics.messages.reasons import PAGE, meaning
 from kubectl_sched.framework.clauses import agreeing
 from kubectl_sched.record import Record
 from kubectl_sched.render.sentences.node_sentences import rejected_by
-from kubectl_sched.render.sentences.reason_clauses import reason as summarized
+from kubectl_sched.render.sentences.reason_clauses import of_reason
 
 if TYPE_CHECKING:
     from kubectl_sched.scheduler.result import ScheduleResult
@@ -53,17 +53,17 @@ def _bar(result: ScheduleResult, plugin: str, reason: str, rows: list[int]) -> B
         plugin=plugin,
         reason=reason,
         nodes=len(rows),
-        summary=_summary(result, plugin, rows),
+        summary=_summary(result, plugin, reason, rows),
         says=says,
         helps=helps,
         more=more,
     )
 
 
-def _summary(result: ScheduleResult, plugin: str, rows: list[int]) -> str:
-    """Return the plugin's clause about the nodes that it rejects on its own; empty if there are none."""
+def _summary(result: ScheduleResult, plugin: str, reason: str, rows: list[int]) -> str:
+    """Return the clause about the nodes that the plugin rejects on its own for this reason; empty if there are none."""
     mask = result.rejection_masks.get(plugin)
     own = [row for row in rows if mask is not None and mask[row]]
     if not own:
         return ""
-    return agreeing(len(own), summarized(result, plugin, np.array(own, dtype=np.intp)))
+    return agreeing(len(own), of_reason(result, plugin, reason, np.array(own, dtype=np.intp)))

@@ -15,6 +15,7 @@ from kubectl_sched.render.answers.explanation_data import explanation_data
 from kubectl_sched.render.display import PAGES, Display
 from kubectl_sched.render.safe_text import count, safe
 from kubectl_sched.render.sentences.headline import headline
+from kubectl_sched.render.sentences.verdict_line import verdict_line
 from kubectl_sched.render.show import as_page
 from kubectl_sched.render.writers.data import as_json, as_yaml
 from kubectl_sched.tui.edits import texts
@@ -131,7 +132,7 @@ def _notes(shown: Shown) -> list[str]:
 def _table(shown: Shown) -> Iterator[str]:
     """Yield the content of the screen, with all the lines that the list has."""
     view = shown.view
-    yield f"{headline(view.explanation)}."
+    yield verdict_line(view.explanation)
     if view.edits:
         yield f"what if: {'; '.join(safe(text) for text in texts(view.edits))}"
         yield f"then: {in_words(changes(view.base.result, view.result))}"

@@ -10,7 +10,6 @@ from rich.cells import cell_len
 from kubectl_sched.framework.plugin_error_boundary import unknown_nodes
 from kubectl_sched.record import Record
 from kubectl_sched.render.funnel import END_OF_SEARCH, EXTENDERS, NOMINATED_PODS, PRE_FILTER, UNJUDGED, funnel
-from kubectl_sched.render.node_tables import short
 from kubectl_sched.render.safe_text import count, listed, safe
 from kubectl_sched.tui.lines.line import Span, Tone
 
@@ -39,7 +38,7 @@ class Stage(Record, frozen=True, kw_only=True):
     @property
     def label(self) -> str:
         """As the bar shows it."""
-        return f"{short(self.name)} {self.figure}".rstrip()
+        return f"{self.name} {self.figure}".rstrip()
 
 
 def stages(explanation: Explanation) -> tuple[Stage, ...]:

@@ -20,7 +20,6 @@ from kubectl_sched.queries.explain import Answer
 from kubectl_sched.render.answers.explanation_data import explanation_data
 from kubectl_sched.render.display import Display
 from kubectl_sched.render.funnel import funnel
-from kubectl_sched.render.node_tables import short
 from kubectl_sched.render.safe_text import safe
 from kubectl_sched.render.sentences.headline import headline
 from kubectl_sched.render.sentences.verdict_line import verdict_line
@@ -154,7 +153,7 @@ def test_every_number_is_that_of_json(world: str) -> None:
         cells = dict(zip(columns[first:], row[first:], strict=True))
         rejecting = {each["plugin"] for each in told["rejections"]}
         assert {name for name, cell in cells.items() if cell == "no"} == rejecting
-        points = {f"{short(each['plugin'])} {TIMES}{each['weight']}": str(each["weighted"]) for each in told["scores"]}
+        points = {f"{each['plugin']} {TIMES}{each['weight']}": str(each["weighted"]) for each in told["scores"]}
         shown = {name: cell for name, cell in cells.items() if TIMES in name and cell}
         assert shown.items() <= points.items()
         if told["total"] is not None:

@@ -11,7 +11,6 @@ from kubectl_sched.queries.explanation import Explanation
 from kubectl_sched.render.answers.explanation_data import explanation_data
 from kubectl_sched.render.display import Display
 from kubectl_sched.render.node_order import rejected_rows
-from kubectl_sched.render.node_tables import pool_table
 from kubectl_sched.render.sentences.headline import decision, headline
 from kubectl_sched.scheduler.scheduler import Scheduler
 from tests.plugins.clusters import node, pod, requests, snapshot
@@ -281,19 +280,6 @@ def test_usage_is_spoken_of_once() -> None:
     other = explained([*nodes, *full, pod("web-1", **requests(cpu="1"))], "web-1")
     assert shown(result, other).count("minus requests") == 1
     assert "minus requests" not in shown(*(explained([*nodes, pod(name)], name) for name in ("web-0", "web-1")))
-
-
-def test_rows_of_pools_tell_every_cause_in_them() -> None:
-    nodes = [
-        node("w1", labels={"pool": "a"}, unschedulable=True),
-        *(node(name, labels={"pool": "a"}, allocatable={**SMALL, "cpu": "1"}) for name in ("w2", "w3")),
-        node("w4", labels={"pool": "b"}, unschedulable=True),
-    ]
-    table = pool_table(explained([*nodes, pod("web-0", **requests(cpu="8"))]).result)
-    assert table.texts == [
-        ("pool=a", "3", "1 is cordoned; 2 are too small: it wants 8 cpu, the largest, w2, has 1 in all"),
-        ("pool=b", "1", "is cordoned"),
-    ]
 
 
 def test_a_pod_that_is_being_deleted() -> None:

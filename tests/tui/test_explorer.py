@@ -348,7 +348,7 @@ async def test_a_key_cordons_the_node_and_uncordons_it_again() -> None:
 @on_screen
 async def test_a_suggestion_is_shown_and_applied_by_one_key() -> None:
     async with opened(explorer(WEB)) as screen:
-        assert "a: It would fit on gpu-1 once team-a/train-1 is gone" in screen.text
+        assert "a: It would fit on gpu-2 if container main asked for 2" in screen.text
         await screen.press("a")
         assert screen.view.result.best == ("gpu-1",)
         await screen.press("a")

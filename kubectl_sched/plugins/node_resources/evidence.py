@@ -86,14 +86,14 @@ def summary(lacking: Mapping[str, Mask], requests: Mapping[str, int], nodes: Sna
             break
         told.append((some, resource))
         left[some] = False
-    lacks = [(some, _lack(resource, requests, nodes, some)) for some, resource in told]
+    lacks = [(some, lack(resource, requests, nodes, some)) for some, resource in told]
     if len(lacks) == 1:
         return lacks[0][1]
     all_told = f"have too little: {'; '.join(counted(len(some), said) for some, said in lacks)}"
     return OfRequests(all_told) if any(isinstance(said, OfRequests) for _, said in lacks) else all_told
 
 
-def _lack(resource: str, requests: Mapping[str, int], nodes: Snapshot, rows: Rows) -> str:
+def lack(resource: str, requests: Mapping[str, int], nodes: Snapshot, rows: Rows) -> str:
     """`lack nvidia.com/gpu: it wants 4, the freest, gpu-7, has 2`."""
     if resource == PODS:
         return _full(nodes, rows)

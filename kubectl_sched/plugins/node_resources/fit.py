@@ -148,6 +148,16 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         lacking = {each.resource: each.insufficient for each in self._shortages(request, nodes)}
         return evidence.summary(lacking, request.requests, nodes, rows)
 
+    def summarize_reason(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows, reason: str) -> str:
+        """Name the one resource that the reason is about, and the node that has most of it."""
+        from kubectl_sched.plugins.node_resources import evidence
+
+        request = state.get(PRE_FILTER_STATE) or self._pre_filter_state(pod, nodes)
+        resource = next((each.resource for each in self._shortages(request, nodes) if each.reason == reason), None)
+        if resource is None:
+            return self.summarize(state, pod, nodes, rows)
+        return evidence.lack(resource, request.requests, nodes, rows)
+
     def _pre_score_state(self, pod: Pod, nodes: Snapshot) -> PreScoreState:
         requests = scoring_request(pod, _SCORING, use_requested=False)
         return PreScoreState(requests=requests, devices=device_counts(self._resources, nodes, self._handle))

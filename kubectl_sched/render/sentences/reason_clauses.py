@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kubectl_sched.framework.clauses import OfRequests, Outside, agreeing, counted
+from kubectl_sched.framework.clauses import OfRequests, Outside, agreeing
 from kubectl_sched.framework.interface import FilterPlugin
 from kubectl_sched.framework.plugin_error_boundary import error_of, is_unknown
 from kubectl_sched.framework.runtime import nominated_ahead
@@ -120,13 +120,19 @@ def of_one(result: ScheduleResult, row: int) -> str:
 
 def reason(result: ScheduleResult, plugin: str, rows: Rows) -> str:
     """Return one plugin's clause about nodes that it rejects. Its first verb is in the plural."""
+    return of_reason(result, plugin, None, rows)
+
+
+def of_reason(result: ScheduleResult, plugin: str, text: str | None, rows: Rows) -> str:
+    """Return one plugin's clause about nodes that it rejects for this reason of kube-scheduler; None: for any."""
     filter_plugin = result.framework.plugins.get(plugin) if result.framework else None
     if result.state is None or not isinstance(filter_plugin, FilterPlugin):
         return f"fail {plugin}"
     with result.budget.running():
         if result.budget.is_over():
             return f"fail {plugin}"
-        clause = filter_plugin.summarize(result.state, result.pod, result.nodes, rows)
+        asked = result.state, result.pod, result.nodes, rows
+        clause = filter_plugin.summarize(*asked) if text is None else filter_plugin.summarize_reason(*asked, text)
     shown = clipped(safe(clause), _CLAUSE_LENGTH)
     return type(clause)(shown) if isinstance(clause, (Outside, OfRequests)) else shown
 
@@ -162,13 +168,3 @@ def nominated_to(result: ScheduleResult, row: int) -> str:
     nominated = result.nodes.nominated.get(result.nodes.names[row], ())
     ahead = [each.key for each in nominated_ahead(nominated, result.pod)]
     return f"{listed(ahead) or 'other pods'}, nominated to the node,"
-
-
-def reasons_against(result: ScheduleResult, rows: Rows) -> str:
-    """Return the clauses about some of the rejected nodes, for each the first plugin that keeps it out."""
-    left: Mask = np.zeros(len(result.nodes), dtype=np.bool_)
-    left[rows] = True
-    told = _told(result, left)
-    if len(told) == 1:
-        return agreeing(len(rows), told[0][1])
-    return "; ".join(counted(len(some), said) for some, said in told)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from kubectl_sched.render.lead_waterfall import waterfall, waterfall_heading
-from kubectl_sched.render.node_tables import short
 from kubectl_sched.render.table import without_common_ends
 from kubectl_sched.render.writers.first_screen import folded, length
 from kubectl_sched.render.writers.styled_text import Text
@@ -32,7 +31,7 @@ def waterfall_lines(contrast: Contrast, among: Sequence[str], width: int, *, in_
     for number, bar in enumerate(bars):
         because = f": {bar.because}" if bar.because and (in_full or not number) else ""
         start = f"  {bar.points:>{points}} {bar.bar:<{longest}} "
-        first, *rest = folded(f"{'.' * (len(start) - 1)} {short(bar.plugin)}{because}", width)
+        first, *rest = folded(f"{'.' * (len(start) - 1)} {bar.plugin}{because}", width)
         line = Text(f"{start}{first[len(start) :]}")
         line.stylize("red" if bar.points.startswith("-") else "green", len(start) - longest - 1, len(start))
         below = folded(" ".join(rest), width - len(_INDENT)) if rest else ()

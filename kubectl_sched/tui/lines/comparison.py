@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_sched.framework.runtime import MAX_NODE_SCORE
-from kubectl_sched.render.node_tables import short
 from kubectl_sched.render.sentences.node_sentences import verdict_in_words
 from kubectl_sched.suggestions.weight_margins import weight_to_tie, weight_to_win
 from kubectl_sched.tui.lines.line import BLANK, Span, Tone, bar, bar_to_the_left, name_in, padded, wrapped
@@ -54,7 +53,7 @@ def _verdicts(result: ScheduleResult, left: int, right: int, side: int) -> Itera
             words = ["✗ rejects" if mask[row] else "✓ passes" for row in (left, right)]
             tones = [Tone.BAD if mask[row] else Tone.GOOD for row in (left, right)]
             yield (
-                Span(padded(short(plugin), _NAME)),
+                Span(padded(plugin, _NAME)),
                 Span(padded(words[0], side + _POINTS, right=True), tones[0]),
                 Span(" │ ", Tone.DIM),
                 Span(padded(words[1], side + _POINTS), tones[1]),
@@ -68,7 +67,7 @@ def _scores(result: ScheduleResult, left: int, right: int, side: int) -> Iterato
     for each in result.scores:
         points = int(each.weighted[first]), int(each.weighted[second])
         most = MAX_NODE_SCORE * each.weight
-        yield _row(short(each.plugin), points, most, side)
+        yield _row(each.plugin, points, most, side)
     yield _row("Total", (result.total_of[left], result.total_of[right]), 0, side)
 
 
@@ -102,7 +101,7 @@ def _ways(result: ScheduleResult, row: int) -> str:
     for would, weight_of in (("win", weight_to_win), ("tie for the best", weight_to_tie)):
         found = [(each, weight_of(result, row, each.plugin)) for each in result.scores]
         ways = [
-            f"{short(each.plugin)} {each.weight} → {weight:,}"
+            f"{each.plugin} {each.weight} → {weight:,}"
             for each, weight in found
             if weight is not None and weight != each.weight
         ]

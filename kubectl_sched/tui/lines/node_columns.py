@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from kubectl_sched.framework.status import SUCCESS
 from kubectl_sched.record import Record
-from kubectl_sched.render.node_tables import short
 from kubectl_sched.render.safe_text import safe
 from kubectl_sched.suggestions.weight_margins import points_lost
 from kubectl_sched.tui.explorer_state import RANK
@@ -27,6 +26,7 @@ _MARKS = 4
 
 _LONGEST_NAME = 44
 _LEAST_NAME = 5
+_LEAST_SCORE, _LONGEST_SCORE = 5, 20
 _LEAST_WHY = 26
 _WHY_SHARE = 0.4
 """Of the width, at least so much is the reason's."""
@@ -84,8 +84,8 @@ def _optional(view: View, listing: Listing) -> list[Column]:
         told = f"{name}{listing.unit(resource).name} free"
         known[resource] = Column(key=resource, heading=told, width=len(told) + 1, right=True)
     for each in result.scores:
-        name = short(each.plugin)
-        known[each.plugin] = Column(key=each.plugin, heading=name, width=max(len(name) + 1, 5), right=True)
+        width_of = min(max(len(each.plugin) + 1, _LEAST_SCORE), _LONGEST_SCORE)
+        known[each.plugin] = Column(key=each.plugin, heading=each.plugin, width=width_of, right=True)
     if listing.lacking is not None:
         name = f"{_with_unit(listing, listing.lacking)} free/wanted"
         known[LACKING] = Column(key=LACKING, heading=name, width=len(name), right=True)
@@ -201,7 +201,7 @@ def _why_of(result: ScheduleResult, row: int) -> str:
         return _behind(result, row)
     rejections = () if result.unjudged_by(row) else result.rejections(row)
     if rejections:
-        return safe("; ".join(f"{short(each.plugin or '')}: {each.message}" for each in rejections))
+        return safe("; ".join(f"{each.plugin or ''}: {each.message}" for each in rejections))
     status = result.verdict[row] if result.verdict is not None else None
     if status is None or status.is_success:
         return ""
@@ -213,5 +213,5 @@ def _behind(result: ScheduleResult, row: int) -> str:
     behind = int(result.totals.max()) - result.total_of[row]
     if not behind:
         return "best" if len(result.best) == 1 else f"tied with {len(result.best) - 1:,} more"
-    through = ", ".join(f"{short(plugin)} {points:+}" for plugin, points in points_lost(result, row) if points < 0)
+    through = ", ".join(f"{plugin} {points:+}" for plugin, points in points_lost(result, row) if points < 0)
     return f"{behind:,} behind: {through}"

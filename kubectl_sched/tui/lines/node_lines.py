@@ -9,7 +9,6 @@ from kubectl_sched.framework.runtime import MAX_NODE_SCORE
 from kubectl_sched.queries.contrast import contrast_of
 from kubectl_sched.record import Record
 from kubectl_sched.render.lead_waterfall import waterfall, waterfall_heading
-from kubectl_sched.render.node_tables import short
 from kubectl_sched.render.safe_text import safe
 from kubectl_sched.render.sentences.node_sentences import preemption_there, verdict_in_words
 from kubectl_sched.suggestions.weight_margins import positions
@@ -86,9 +85,7 @@ def _waterfall_lines(result: ScheduleResult, row: int, width: int) -> list[Line]
     lines = wrapped(waterfall_heading(contrast), width)
     for number, bar_of in enumerate(waterfall(contrast)):
         tone = Tone.BAD if bar_of.points.startswith("-") else Tone.GOOD
-        lines.append(
-            (Span(f"  {bar_of.points:>5} "), Span(f"{bar_of.bar:<16}", tone), Span(f" {short(bar_of.plugin)}"))
-        )
+        lines.append((Span(f"  {bar_of.points:>5} "), Span(f"{bar_of.bar:<16}", tone), Span(f" {bar_of.plugin}")))
         lines += wrapped(bar_of.because, width, Tone.DIM, indent=_INDENT) if bar_of.because and not number else []
     return lines
 
@@ -180,7 +177,7 @@ def _score_line(result: ScheduleResult, each: PluginScores, row: int, width: int
     normalized, points = int(each.normalized[position]), int(each.weighted[position])
     figures = padded(f"{normalized:>4} {_TIMES} {each.weight} = {points:>5,}", _FIGURES - 2, right=True)
     return (
-        Span(f"  {padded(short(each.plugin), _NAME)}"),
+        Span(f"  {padded(each.plugin, _NAME)}"),
         Span(bar(normalized, MAX_NODE_SCORE, _bar_room(width)), Tone.BAR),
         Span(figures),
         _against_best(result, each.weighted, row),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_sched.render.safe_text import count, safe
-from kubectl_sched.render.sentences.headline import headline
+from kubectl_sched.render.sentences.verdict_line import verdict_line, verdict_of_pod
 from kubectl_sched.render.table import without_common_prefix
 from kubectl_sched.tui.lines.line import Span, Tone, name_in, padded, wrapped
 
@@ -51,7 +51,7 @@ class PodLines:
     def __call__(self, explanation: Explanation) -> Line:
         """Return one pod's line."""
         result = explanation.result
-        why = headline(explanation).removeprefix(safe(result.pod.key)).strip()
+        why = verdict_of_pod(explanation).text
         room = max(self._width - self._name - self._outcome - _MARK - 2, 0)
         tone = Tone.GOOD if result.fits else Tone.BAD
         return (
@@ -68,7 +68,7 @@ def _longest(keys: Sequence[str]) -> int:
 
 def whole(explanation: Explanation, width: int) -> list[Line]:
     """The sentence about a pod."""
-    return wrapped(f"{headline(explanation)}.", width)
+    return wrapped(verdict_line(explanation), width)
 
 
 def matching(explanations: Sequence[Explanation], text: str) -> list[int]:
@@ -76,5 +76,5 @@ def matching(explanations: Sequence[Explanation], text: str) -> list[int]:
     words = text.lower().split()
     if not words:
         return list(range(len(explanations)))
-    haystacks = [f"{each.pod.key} {each.result.outcome.value} {headline(each)}".lower() for each in explanations]
+    haystacks = [f"{each.pod.key} {each.result.outcome.value} {verdict_line(each)}".lower() for each in explanations]
     return [index for index, haystack in enumerate(haystacks) if all(word in haystack for word in words)]

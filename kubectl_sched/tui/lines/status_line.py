@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_sched.render.node_tables import short
 from kubectl_sched.render.safe_text import count, safe
-from kubectl_sched.render.sentences.headline import headline
+from kubectl_sched.render.sentences.verdict_line import verdict_line
 from kubectl_sched.tui.explorer_state import RANK
 from kubectl_sched.tui.lines.line import Span, Tone, first_lines, wrapped
 
@@ -28,8 +27,8 @@ _ORDER = {
 
 
 def sentence(view: View, width: int) -> list[Line]:
-    """Return the headline on three lines at most, and the verdicts on new nodes. With edits it begins with WHAT IF."""
-    told = f"{headline(view.explanation)}."
+    """Return the verdict on three lines at most, and the verdicts on new nodes. With edits it begins with WHAT IF."""
+    told = verdict_line(view.explanation)
     if view.edits:
         told = f"WHAT IF ({len(view.edits)}): {told}"
     tone = Tone.GOOD if view.result.fits else Tone.BAD
@@ -51,6 +50,6 @@ def status(view: View, listed: int, stage: Stage | None, message: str) -> Line:
     if stage is not None:
         return (Span(f"{listed:,} of {total:,} · ", Tone.DIM), Span(stage.text))
     shown = count(total, "node") if listed == total else f"{listed:,} of {count(total, 'node')}"
-    order = _ORDER.get(view.sort.key, f"by {short(view.sort.key)}")
+    order = _ORDER.get(view.sort.key, f"by {view.sort.key}")
     told = f"{shown}, {order}{', reversed' if view.sort.reverse else ''}"
     return (Span(f"{told}, matching “{safe(view.filter_text)}”" if view.filter_text else told, Tone.DIM),)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_sched.record import Record
-from kubectl_sched.render.node_tables import short
 from kubectl_sched.render.safe_text import listed
 from kubectl_sched.suggestions.weight_margins import flips, weight_to_win
 from kubectl_sched.tui.lines.line import Span, Tone, padded
@@ -62,7 +61,7 @@ def _lines(result: ScheduleResult, row: int, width: int) -> Iterator[WeightLine]
         own = "-" if wins is None else "now" if wins == flip.weight else f"{wins:,}"
         turns = [turn for turn in (flip.above, flip.below) if turn is not None]
         for index, turn in enumerate(turns or [None]):
-            name = short(flip.plugin) if not index else ""
+            name = flip.plugin if not index else ""
             weight = f"{flip.weight:,}" if not index else ""
             yield WeightLine(
                 plugin=flip.plugin,

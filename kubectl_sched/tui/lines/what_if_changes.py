@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kubectl_sched.record import Record
-from kubectl_sched.render.node_tables import short
 from kubectl_sched.render.safe_text import count, listed
 from kubectl_sched.tui.listing import NO_POINTS, said_of, totals
 
@@ -99,4 +98,4 @@ def of_row(found: Changes, before: ScheduleResult, row: int) -> str:
 
 def _out_by(result: ScheduleResult, row: int) -> str:
     plugin = result.verdict[row].plugin if result.verdict is not None else None
-    return short(plugin or "PreFilter")
+    return plugin or "PreFilter"
