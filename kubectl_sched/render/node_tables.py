@@ -299,7 +299,7 @@ def against_table(
     columns: list[Column[PluginScores | None]] = [
         Column(heading="Score", cell=lambda each: each.plugin if each else "Total"),
         Column(
-            heading="{}" if is_narrow else _role(result, node, contrast),
+            heading=_role(result, node, contrast),
             cell=_points_of(result, row) if is_narrow else said,
             kind="number",
             about=node,
@@ -309,7 +309,7 @@ def against_table(
     scores = list(result.scores)
     if contrast is not None:
         other = contrast.other if contrast.node == node else contrast.node
-        columns += _difference(result, row, other, "{}" if is_narrow else _role(result, other, contrast))
+        columns += _difference(result, row, other, _role(result, other, contrast))
         apart = {each.plugin: abs(each.difference) for each in contrast.plugins}
         scores.sort(key=lambda each: -apart.get(each.plugin, 0))
     because: Column[PluginScores | None] = Column(heading="because", cell=why, kind="words")

@@ -132,7 +132,7 @@ def test_the_sentences_are_those_of_the_table(world: str) -> None:
     page = read(page_about(result))
     assert page.one("p", "sentence").words == verdict_line(result)
     words = page.one("main").words
-    assert all(each.text in words for each in result.suggestions)
+    assert all(each.advice in words for each in result.suggestions)
     assert all(" ".join(str(command).split()) in words for each in result.suggestions for command in each.commands)
     assert all(note in words for note in (*result.warnings, *NOTES))
     assert result.result.event is None or page.one("pre", "event").text == result.result.event

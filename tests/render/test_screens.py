@@ -254,9 +254,9 @@ def test_a_node_with_a_long_name_is_compared_in_rows_of_80_columns() -> None:
     asked = next(each for each in explanation.result.nodes.names if "worker-4" in each)
     against = replace(explanation, suggestions=(), contrast=contrast_of(explanation.result, asked))
     text = shown(against, display=Display(node=asked), lines=None)
-    assert "  …4.europe-west3-c…  …1.europe-west3-a…  difference\n" in text
+    assert "  …4.europe-west3-c…  winner (…1.europe-west3-a…)\n  difference\n" in text
     assert "\n…1.europe-west3-a… leads …4.europe-west3-c… by 500 points:\n" in text
-    rows = dict(re.findall(r"^(\w+)((?: +[+-]?\d+){3})$", text, re.MULTILINE))
+    rows = dict(re.findall(r"^(\w+)((?:\s+[+-]?\d+){3})$", text, re.MULTILINE))
     assert rows["TaintToleration"].split() == ["0", "300", "-300"]
     assert rows["Total"].split() == ["362", "862", "-500"]
     assert f"\n  raw 1 → 0 of 100 {TIMES}3 = 0; has taint spot:PreferNoSchedule, which" in text
