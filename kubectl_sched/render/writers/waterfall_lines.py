@@ -21,11 +21,7 @@ _INDENT = "      "
 
 def waterfall_lines(contrast: Contrast, among: Sequence[str], width: int, *, in_full: bool) -> list[Text]:
     """Return bars that add up to the lead, with the fact behind the largest, or behind each in full."""
-    heading = waterfall_heading(contrast)
-    if length(heading) > width:
-        node, other = without_common_ends((contrast.node, contrast.other), among)
-        heading = waterfall_heading(replace(contrast, node=node, other=other))
-    lines = [Text(heading)]
+    lines = [Text(_heading(contrast, among, width))]
     bars = waterfall(contrast)
     points, longest = max(len(bar.points) for bar in bars), max(len(bar.bar) for bar in bars)
     for number, bar in enumerate(bars):
@@ -37,3 +33,12 @@ def waterfall_lines(contrast: Contrast, among: Sequence[str], width: int, *, in_
         below = folded(" ".join(rest), width - len(_INDENT)) if rest else ()
         lines += (line, *(Text(f"{_INDENT}{each}") for each in below))
     return lines
+
+
+def _heading(contrast: Contrast, among: Sequence[str], width: int) -> str:
+    """Return the heading; where it is too wide, the names go without the ends that all nodes share."""
+    heading = waterfall_heading(contrast)
+    if length(heading) <= width:
+        return heading
+    node, other = without_common_ends((contrast.node, contrast.other), among)
+    return waterfall_heading(replace(contrast, node=node, other=other))
