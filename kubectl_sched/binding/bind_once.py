@@ -23,6 +23,7 @@ from kubectl_sched.errors import SchedError
 from kubectl_sched.own_error import EXIT_CODE
 from kubectl_sched.record import Record
 from kubectl_sched.render.sentences.headline import decision
+from kubectl_sched.scheduler.result import UNKNOWN_EXIT_CODE
 from kubectl_sched.sources.live.live_errors import ClusterError
 
 if TYPE_CHECKING:
@@ -127,8 +128,9 @@ class _Once:
         """The answer, or the situation as it has changed meanwhile."""
         said = refusal(situation, self._order)
         if said is not None:
-            code = EXIT_CODE if situation.result.unknown else 1
-            return self._ended("Refused", code, said, plan, situation, situation.result.current_node)
+            return self._ended(
+                "Refused", _refused_code(situation.result), said, plan, situation, situation.result.current_node
+            )
         self._show(plan)
         if plan.node is None and not plan.victims and not situation.stale:
             return self._rejected(situation, plan)
@@ -337,3 +339,10 @@ class _Consent(Record, frozen=True, kw_only=True):
 
 class _Events(msgspec.Struct, frozen=True):
     items: tuple[ClusterEvent, ...] = ()
+
+
+def _refused_code(result: ScheduleResult) -> int:
+    """Return the exit code of a refusal: a bug of ours, a budget that ended, or a decision."""
+    if not result.unknown:
+        return 1
+    return EXIT_CODE if result.has_met_a_bug else UNKNOWN_EXIT_CODE
