@@ -93,9 +93,9 @@ def drain(question: Question, dump: Dump) -> DrainAnswer:
     return replace(answer, kubernetes_version=str(version), notes=notes)
 
 
-def nodes_named(texts: Sequence[str], cluster: Cluster) -> list[str]:
+def nodes_named(texts: Sequence[str], cluster: Cluster, asked_by: str = "drain") -> list[str]:
     """Return the names of the nodes that the texts mean, each once. Raises SchedError for a text that means none."""
-    found = [node.name for text in texts for node in cluster.matching(text.removeprefix("node/"), "drain")]
+    found = [node.name for text in texts for node in cluster.matching(text.removeprefix("node/"), asked_by)]
     return list(dict.fromkeys(found))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from kubectl_sched.api.apimachinery.quantity import InvalidQuantity
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
 from kubectl_sched.queries.drain import nodes_named
 from kubectl_sched.queries.provisioning.node_removal import removal_of
@@ -92,7 +93,7 @@ def explain_nodes(question: Question, dump: Dump) -> NodeAnswer:
 
     snapshot, left_out = snapshot_of(dump.objects, configuration_of(DEFAULT_SCHEDULER_NAME))
     scheduler = SeveralSchedulers(configuration_of, snapshot)
-    names = nodes_named(question.nodes, cluster) if question.nodes else [*cluster.nodes]
+    names = nodes_named(question.nodes, cluster, "explain node") if question.nodes else [*cluster.nodes]
     names = [name for name in names if name in scheduler.nodes.row_of]
     notes: list[str] = []
     if not question.nodes and len(names) > _MOST_NODES:
@@ -101,7 +102,12 @@ def explain_nodes(question: Question, dump: Dump) -> NodeAnswer:
     waiting = scheduler.waiting
     if len(waiting) > _MOST_PENDING:
         notes.append(f"{_MOST_PENDING} of {len(waiting):,} pending pods are tried")
-    cycles = [scheduler.cycle(pod, scheduler.nodes, question.profile) for pod in waiting[:_MOST_PENDING]]
+    cycles: list[ScheduleResult] = []
+    for pod in waiting[:_MOST_PENDING]:
+        try:
+            cycles.append(scheduler.cycle(pod, scheduler.nodes, question.profile))
+        except InvalidQuantity as error:
+            notes.append(f"pod {pod.key} is left out: {error}")
     chosen = set(names)
     unreadable = UnreadableKinds(dump=dump).budgets_of(pod for pod in dump.pods if pod.spec.node_name in chosen)
     budgets_known = unreadable is None or not unreadable.is_known

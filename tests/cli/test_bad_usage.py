@@ -144,7 +144,7 @@ def test_pods_are_named_as_in_kubectl(kubectl_sched: Callable[..., Answer], argu
         ("x y", "there is no pod x in namespace default"),
         ("pod/", "the name is missing"),
         ("web-0,", "the name is missing"),
-        ("node w1", "`kubectl sched explain pod NAME --node w1` says whether a pod fits there"),
+        ("node w9", "explain node: no node matches w9; near it: w1, w2, w3"),
         ("service/x", "'service' is no kind whose pods can be explained"),
         ("deployment/web", "no pod in namespace default belongs to Deployment web"),
         ("deployment", "for the pods of a workload name it, as in deployment/web"),
@@ -253,7 +253,7 @@ def test_one_pod_that_cannot_be_read_does_not_keep_the_others_from_an_answer(
     assert said in listed.err
     compared = kubectl_sched("diff", "--to-kube-version", "1.35", "--from", "dump.json")
     assert compared.code == 0
-    assert compared.out.startswith("5 pods compared")
+    assert compared.out.startswith("6 pods compared")
     assert said in compared.err
     for command in (["explain", "k-0"], ["diff", "k-0", "--to-kube-version", "1.35"], ["explain", "-l", "app=k"]):
         refused = kubectl_sched(*command, "--from", "dump.json")
