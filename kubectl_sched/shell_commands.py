@@ -258,6 +258,11 @@ def explain_from(file: str) -> ShellCommand | None:
     return _of(["kubectl", "sched", "explain", *([f"--from={file}"] if file.startswith("-") else ["--from", file])])
 
 
+def message_reason(name: str) -> ShellCommand | None:
+    """Explain one reason, by its name: letters and digits."""
+    return _of(["kubectl", "sched", "message", "--reason", name]) if name.isalnum() else None
+
+
 def plain_json(value: Any) -> str:
     r"""Return JSON of printable ASCII alone, in which a shell finds nothing to expand: `$` is written as \u0024.
 

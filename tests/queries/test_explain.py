@@ -229,7 +229,7 @@ def test_a_pod_that_was_just_made_is_in_no_stage_yet() -> None:
             "no scheduler is seen that serves kube-extra-scheduler; there is default-sch",
         ),
         ("no-scheduler", "waits", "no kube-scheduler is seen"),
-        ("deployment-that-cannot-serve", "annotation-second-scheduler", "but its image is of 1.29, which does not"),
+        ("deployment-that-cannot-serve", "annotation-second-scheduler", "but its image is of 1.29.1, which does not"),
     ],
 )
 def test_a_pod_that_nobody_serves_is_told_so_first(fixture: str, name: str, told: str) -> None:

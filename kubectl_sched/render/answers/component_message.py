@@ -10,6 +10,7 @@ from kubectl_sched.output import API_VERSION
 from kubectl_sched.render.document import Commands, Document, Listing, Said, Sentence, Verdict
 from kubectl_sched.render.show import Shown
 from kubectl_sched.render.table import Column, Table
+from kubectl_sched.shell_commands import message_reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,7 +55,7 @@ def component_parts(statements: tuple[Statement, ...]) -> Iterator[Said]:
     names = dict.fromkeys(each.meaning.name for each in statements if each.meaning)
     if names:
         yield Sentence(text="More about each reason:", tone="dim", gap=True)
-        yield Commands(commands=tuple(f"kubectl sched message --reason {name}" for name in names))
+        yield Commands(commands=tuple(str(command) for command in map(message_reason, names) if command is not None))
 
 
 def _table(statements: list[Statement]) -> Table[Statement]:

@@ -11,6 +11,7 @@ from kubectl_sched.render.document import Commands, Document, Listing, Said, Sen
 from kubectl_sched.render.safe_text import count
 from kubectl_sched.render.show import Shown
 from kubectl_sched.render.table import Column, Table
+from kubectl_sched.shell_commands import message_reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -94,7 +95,7 @@ def message_parts(text: FitErrorText) -> Iterator[Said]:
     names = list(dict.fromkeys(clause.meaning.name for clause in text.clauses if clause.meaning))
     if names:
         yield Sentence(text="More about each reason:", tone="dim", gap=True)
-        yield Commands(commands=tuple(f"kubectl sched message --reason {name}" for name in names))
+        yield Commands(commands=tuple(str(command) for command in map(message_reason, names) if command is not None))
     if text.cut:
         told = f"note: {_CUT_OFF}; events hold 1024 bytes, the pod's condition has the whole of it"
         yield Sentence(text=told, tone="dim")
