@@ -45,7 +45,9 @@ def _broken(outcome: Outcome, arguments: Sequence[str]) -> Iterator[str]:
         yield "traceback"
     if b"could not be written" in outcome.stderr:
         yield f"output error: {outcome.stderr[-200:]!r}"
-    if outcome.code in {2, 3} and not outcome.stderr.strip():
+    # Exit code 3 is also that of an answer whose outcome is Unknown, which says why.
+    answers = outcome.code == 3 and bool(outcome.stdout.strip())
+    if outcome.code in {2, 3} and not outcome.stderr.strip() and not answers:
         yield "no sentence: it fails and says nothing"
     for name, data in (("stdout", outcome.stdout), ("stderr", outcome.stderr)):
         if data.isascii() and data.translate(None, b"\t\n").isalnum():

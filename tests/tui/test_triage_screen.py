@@ -15,7 +15,7 @@ from kubectl_sched.queries.explain import Question, explain
 from kubectl_sched.queries.triage import Triaging
 from kubectl_sched.queries.triage import triage as triage_of
 from kubectl_sched.render.answers.triage import NONE, group_table
-from kubectl_sched.render.sentences.headline import headline
+from kubectl_sched.render.sentences.verdict_line import verdict_line
 from kubectl_sched.sources import Dump
 from kubectl_sched.sources.discovery.replay_setup import Replay
 from kubectl_sched.sources.dump.reader import read
@@ -94,7 +94,7 @@ def test_a_group_shows_the_whole_sentence_about_the_pod_under_the_cursor(size: t
     @on_screen
     async def driven() -> None:
         answer, _ = explain(Question(selection=Selection(namespace=None, pending=True)), read(["fixtures/triage"]))
-        told = {each.pod.key: headline(each) for each in answer.explanations}
+        told = {each.pod.key: verdict_line(each) for each in answer.explanations}
         async with triage(size) as screen:
             await screen.press("down", "enter")
             assert told["batch/report-0"] in " ".join(screen.text.split())
