@@ -121,8 +121,8 @@ def test_who_placed_a_pod_and_that_nobody_did(control_plane: ControlPlane) -> No
 def test_a_quota_that_lets_no_pod_come_to_be_is_told_with_its_numbers(control_plane: ControlPlane) -> None:
     done = program(control_plane, "explain", "deployment/web", "-n", "full")
     assert done.returncode == 1
-    assert "the ResourceQuota few does not allow it" in done.stdout
-    assert "pods=1" in done.stdout
+    assert "quota few has no room for more" in done.stdout
+    assert "1 of 1 pods is missing" in done.stdout
     assert "pods=0" in done.stdout
 
 
