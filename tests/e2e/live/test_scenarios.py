@@ -144,7 +144,7 @@ def test_b_a_second_scheduler_serves_its_name_until_it_is_gone(
     evidence = [f"no scheduler is seen that serves {name}", "there is default-scheduler"]
     assert left["stage"]["evidence"] == evidence
     shown = program(control_plane, "explain", "po37").stdout
-    assert shown.startswith("Nobody serves its schedulerName")
+    assert "no scheduler serves schedulerName kube-extra-scheduler" in shown
     unserved = json.loads(program(control_plane, "schedulers", "-o", "json").stdout)["unserved"]
     assert [(each["schedulerName"], each["pending"]) for each in unserved] == [(name, 1)]
 
