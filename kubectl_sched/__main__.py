@@ -15,8 +15,8 @@ try:
 
     from kubectl_sched.cli.command_line import command_first
     from kubectl_sched.errors import SchedError
-    from kubectl_sched.output import safe, write_error
     from kubectl_sched.own_error import EXIT_CODE, own_error_sentence, shown_traceback, take_noted
+    from kubectl_sched.safe_output import safe, write_error
 except KeyboardInterrupt:
     os._exit(_INTERRUPTED)
 

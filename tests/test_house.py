@@ -65,7 +65,7 @@ SMALL = 40
 """Lines below which a file that one other imports goes back into it."""
 
 SMALL_ON_PURPOSE = {
-    "kubectl_sched.dynamic_resource_allocation.cel.validators": "its checker is long enough",
+    "kubectl_sched.dynamic_resource_allocation.cel.literal_arguments": "its checker is long enough",
     "kubectl_sched.sources.live.impersonation": "its kubeconfig is long enough",
     "kubectl_sched.render.writers.placement_progress": "a command holds no rule of its own",
 }

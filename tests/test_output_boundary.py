@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from kubectl_sched.output import safe, safe_json
+from kubectl_sched.safe_output import safe, safe_json
 from tests.fuzz.laws import CONTROL
 from tests.program import run
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PACKAGE = Path(__file__).parents[1] / "kubectl_sched"
-OUTPUT = PACKAGE / "output.py"
+OUTPUT = PACKAGE / "safe_output.py"
 
 HOSTILE = [
     "\x1b]52;c;cm0gLXJm\x07",

@@ -10,7 +10,7 @@ from kubectl_sched.sources.live.list_paths import list_paths
 
 if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
-    from kubectl_sched.framework.reservation import Write
+    from kubectl_sched.framework.reserved_object import Write
 
 
 def collection_path(kind: str, namespace: str = "") -> str:

@@ -26,7 +26,7 @@ from kubectl_sched.errors import SchedError
 from kubectl_sched.framework.status import SUCCESS, Status, error
 from kubectl_sched.plugins.dynamic_resources.state import STATE as CLAIMS
 from kubectl_sched.record import Record
-from kubectl_sched.scheduler.reserve import reserved
+from kubectl_sched.scheduler.end_of_cycle import reserved
 from kubectl_sched.sources.live.live_errors import ClusterError, LostResponseError, ResponseError
 from kubectl_sched.sources.live.server_refusals import BUSY
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from kubectl_sched.binding.event_recorder import EventRecorder
     from kubectl_sched.binding.pre_bind import Done, Written
     from kubectl_sched.binding.writer import Writer
-    from kubectl_sched.framework.reservation import Reservation
+    from kubectl_sched.framework.reserved_object import Reservation
     from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.scheduler.result import ScheduleResult
 

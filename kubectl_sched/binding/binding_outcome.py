@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from kubectl_sched.output import API_VERSION
 from kubectl_sched.record import CachingRecord, Record, plain
+from kubectl_sched.safe_output import API_VERSION
 
 if TYPE_CHECKING:
     from kubectl_sched.queries.explanation import Explanation

@@ -22,7 +22,7 @@ from kubectl_sched.binding.api_requests import collection_path, pre_bind
 from kubectl_sched.binding.object_reader import find
 from kubectl_sched.dynamic_resource_allocation.device_configs import device_configs
 from kubectl_sched.errors import SchedError
-from kubectl_sched.framework.reservation import Write, renamed
+from kubectl_sched.framework.reserved_object import Write, renamed
 from kubectl_sched.sources.live.live_errors import LostResponseError, ResponseError
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.binding.cancellable_binding import PodInPreBind
     from kubectl_sched.binding.writer import JSON, Writer
-    from kubectl_sched.framework.reservation import Reservation
+    from kubectl_sched.framework.reserved_object import Reservation
     from kubectl_sched.scheduler.result import ScheduleResult
 
 _TRIES = 5

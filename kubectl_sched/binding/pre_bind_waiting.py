@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.binding.cancellable_binding import PodInPreBind
     from kubectl_sched.binding.writer import Writer
-    from kubectl_sched.framework.reservation import Reservation
+    from kubectl_sched.framework.reserved_object import Reservation
     from kubectl_sched.framework.runtime import Framework
 
 POLL_SECONDS = 0.5

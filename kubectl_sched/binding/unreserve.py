@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from kubectl_sched.binding.api_requests import delete, pre_bind
 from kubectl_sched.binding.object_reader import find
 from kubectl_sched.errors import SchedError
-from kubectl_sched.framework.reservation import Write
+from kubectl_sched.framework.reserved_object import Write
 from kubectl_sched.plugins.dynamic_resources.reserve import FINALIZER
 from kubectl_sched.sources.live.live_errors import ClusterError, ResponseError
 

@@ -16,7 +16,7 @@ from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.plugins.dynamic_resources.state import STATE as CLAIMS
 from kubectl_sched.render.answers.binding_plan import BindingPlan, PlannedWrite
 from kubectl_sched.render.sentences.headline import headline
-from kubectl_sched.scheduler.reserve import reserved
+from kubectl_sched.scheduler.end_of_cycle import reserved
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from kubectl_sched.binding.preemption_executor import Preemption
     from kubectl_sched.binding.scheduling_failure import Report
     from kubectl_sched.binding.writer import Request
-    from kubectl_sched.framework.reservation import Reservation, Write
+    from kubectl_sched.framework.reserved_object import Reservation, Write
     from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.scheduler.result import ScheduleResult
 

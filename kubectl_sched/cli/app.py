@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from kubectl_sched.cli.command_line import leading_flags
 from kubectl_sched.cli.lazy_commands import COMMANDS, HELP_FLAGS, TRIAGE, UsageError, command
 from kubectl_sched.errors import SchedError
-from kubectl_sched.output import can_draw, write_text
+from kubectl_sched.safe_output import can_draw, write_text
 from kubectl_sched.user_defaults import user_defaults
 
 if TYPE_CHECKING:

@@ -23,7 +23,6 @@ from kubectl_sched.binding.writer import Writer
 from kubectl_sched.cli.explain_podgroup import group_names, is_about_groups
 from kubectl_sched.cli.options.interruptible_cluster import endpoint_of
 from kubectl_sched.errors import SchedError
-from kubectl_sched.output import write_error, write_text
 from kubectl_sched.render.answers.binding_plan import plan_lines, question
 from kubectl_sched.render.answers.explanation_data import explanation_data
 from kubectl_sched.render.answers.podgroup_data import podgroup_data
@@ -31,6 +30,7 @@ from kubectl_sched.render.safe_text import safe
 from kubectl_sched.render.sentences.headline import headline
 from kubectl_sched.render.writers.data import write_data, write_names
 from kubectl_sched.render.writers.progress_bar import progress
+from kubectl_sched.safe_output import write_error, write_text
 from kubectl_sched.sources.live.client import Server
 from kubectl_sched.sources.live.cluster_reader import read_live
 from kubectl_sched.sources.live.live_errors import ClusterError

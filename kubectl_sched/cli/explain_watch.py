@@ -9,7 +9,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
-from kubectl_sched.output import safe, write_again, write_error, write_text
+from kubectl_sched.safe_output import safe, write_again, write_error, write_text
 from kubectl_sched.sources.live.live_errors import ClusterError
 
 if TYPE_CHECKING:

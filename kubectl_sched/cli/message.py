@@ -42,7 +42,7 @@ def message(
 def _explain_reason(name: str, display: options.PageableOutput) -> None:
     """Print the entry of one reason."""
     from kubectl_sched.diagnostics.messages.other_components import component_reason_named
-    from kubectl_sched.diagnostics.messages.reasons import all_reasons, reason_named
+    from kubectl_sched.diagnostics.messages.reason_catalogue import all_reasons, reason_named
     from kubectl_sched.render.answers.component_message import shown_component_reason
     from kubectl_sched.render.answers.message import shown_reason
     from kubectl_sched.render.show import show

@@ -15,9 +15,9 @@ def profiles(
     """Show each profile of a configuration resolved, and what differs from the default."""
     from kubectl_sched.config import NEWEST, load_configuration, parse_feature_gates
     from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
-    from kubectl_sched.output import write_error
     from kubectl_sched.render.answers.profiles import shown_profiles
     from kubectl_sched.render.show import show
+    from kubectl_sched.safe_output import write_error
     from kubectl_sched.sources.discovery.replay_setup import configuration_for
     from kubectl_sched.sources.dump.dump import Dump
 

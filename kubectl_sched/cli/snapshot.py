@@ -22,8 +22,8 @@ def snapshot(
     """Save what a replay needs and nothing that is secret, for --from."""
     from kubectl_sched.cli.state_source import read_replayable
     from kubectl_sched.diagnostics.messages.scheduler_reasons import own_reasons
-    from kubectl_sched.output import write_error
     from kubectl_sched.render.writers.data import warn
+    from kubectl_sched.safe_output import write_error
     from kubectl_sched.shell_commands import explain_from
     from kubectl_sched.sources.export.snapshot_file import check_name, write_snapshot
     from kubectl_sched.sources.live.needed_kinds import EVERYTHING, GATES

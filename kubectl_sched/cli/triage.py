@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_sched.cli import options
 from kubectl_sched.cli.options.connection import ConnectionOptions  # noqa: TC001 - as above
-from kubectl_sched.output import can_draw
+from kubectl_sched.safe_output import can_draw
 
 if TYPE_CHECKING:
     from kubectl_sched.queries.explain import Question

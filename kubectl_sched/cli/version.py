@@ -24,7 +24,7 @@ def version(
     from importlib.metadata import version as version_of
 
     from kubectl_sched.config.versions import OLDEST_EXACT, SUPPORTED
-    from kubectl_sched.output import API_VERSION, write_text
+    from kubectl_sched.safe_output import API_VERSION, write_text
 
     own = version_of("kubectl-sched")
     replayed = [str(each) for each in SUPPORTED if each >= OLDEST_EXACT]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from kubectl_sched.framework.reservation import DevicesOfClass
+    from kubectl_sched.framework.reserved_object import DevicesOfClass
 
     JSON = Mapping[str, Any]
 

@@ -78,7 +78,7 @@ def missing_key_hints(nodes: Snapshot, key: str) -> tuple[str, ...]:
     if odd is not None:
         return (f"no node carries the label `{key}`", odd)
 
-    from kubectl_sched.framework.label_hints import RENAMED_LABELS
+    from kubectl_sched.framework.near_labels import RENAMED_LABELS
 
     if key in RENAMED_LABELS:
         return (f"no node carries the label `{key}`, which is now `{RENAMED_LABELS[key]}`",)

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
         PodGroupPostFilterResult,
         ProposedAssignment,
     )
-    from kubectl_sched.framework.preemption import Candidate, Choice
-    from kubectl_sched.framework.reservation import Reservation
+    from kubectl_sched.framework.preemption_choice import Candidate, Choice
+    from kubectl_sched.framework.reserved_object import Reservation
     from kubectl_sched.framework.status import NodeToStatus
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.array_types import Floats, Integers, Rows

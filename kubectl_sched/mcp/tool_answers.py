@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 import msgspec
 
 from kubectl_sched.errors import SchedError
-from kubectl_sched.output import safe_json
 from kubectl_sched.render.display import Display
 from kubectl_sched.render.writers.brief import ANSWER_BYTES, brief, fitted
+from kubectl_sched.safe_output import safe_json
 from kubectl_sched.sources.pod_selection import Selection
 
 if TYPE_CHECKING:

@@ -58,7 +58,7 @@ class NodeUnschedulable(PreFilterPlugin, FilterPlugin, TolerationsSigner):
         key = UNSCHEDULABLE_TAINT.key
         since = next((taint.time_added for taint in nodes.taints[row] if taint.key == key), None)
 
-        from kubectl_sched.framework.toleration_hints import toleration_hints
+        from kubectl_sched.framework.near_tolerations import toleration_hints
 
         hints = toleration_hints(UNSCHEDULABLE_TAINT, pod.spec.tolerations, comparison=self._comparison)
 

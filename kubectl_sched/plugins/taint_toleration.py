@@ -167,7 +167,7 @@ class TaintToleration(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin
         return f"have the untolerated taint {taint}{near or meaning}"
 
     def _hints(self, taint: Taint, pod: Pod) -> tuple[str, ...]:
-        from kubectl_sched.framework.toleration_hints import toleration_hints
+        from kubectl_sched.framework.near_tolerations import toleration_hints
 
         return toleration_hints(taint, pod.spec.tolerations, comparison=self._comparison)
 
@@ -177,7 +177,7 @@ class TaintToleration(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin
         return self._untolerated(preferred_not, pod, nodes.node_objects[row])
 
     def _untolerated(self, taints: list[Taint], pod: Pod, node: Node) -> tuple[Evidence, ...]:
-        from kubectl_sched.framework.toleration_hints import toleration_hints
+        from kubectl_sched.framework.near_tolerations import toleration_hints
 
         tolerations = pod.spec.tolerations
         return tuple(

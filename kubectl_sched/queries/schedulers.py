@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
-from kubectl_sched.output import API_VERSION
+from kubectl_sched.safe_output import API_VERSION
 from kubectl_sched.sources.discovery.known_schedulers import PRODUCTS, product_pods
 from kubectl_sched.sources.discovery.serving_schedulers import asked_for
 

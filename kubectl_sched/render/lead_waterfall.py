@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_sched.output import safe
 from kubectl_sched.record import Record
 from kubectl_sched.render.safe_text import count
 from kubectl_sched.render.table import Column, Table
+from kubectl_sched.safe_output import safe
 
 if TYPE_CHECKING:
     from kubectl_sched.queries.contrast import Contrast

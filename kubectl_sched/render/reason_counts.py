@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kubectl_sched.diagnostics.messages.reasons import PAGE, meaning
+from kubectl_sched.diagnostics.messages.reason_catalogue import PAGE, meaning
 from kubectl_sched.framework.clauses import agreeing
 from kubectl_sched.record import Record
 from kubectl_sched.render.sentences.node_sentences import rejected_by

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_sched.framework.clauses import first_few
-from kubectl_sched.output import safe
+from kubectl_sched.safe_output import safe
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from kubectl_sched.errors import SchedError
-from kubectl_sched.output import write_page
 from kubectl_sched.record import Record
 from kubectl_sched.render.display import DATA, REPORTS
 from kubectl_sched.render.document import notes_of
 from kubectl_sched.render.writers.data import printed_size, warn, write_data, write_names
+from kubectl_sched.safe_output import write_page
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from kubectl_sched.framework.status import SUCCESS, Code, Status, error, unresolvable, unschedulable
 from kubectl_sched.record import CachingRecord
+from kubectl_sched.scheduler.end_of_cycle import after, reserved, reserved_pod, without_nomination
 from kubectl_sched.scheduler.podgroup_result import (
     POD_GROUP_UNSCHEDULABLE,
     UNSCHEDULABLE,
@@ -21,7 +22,6 @@ from kubectl_sched.scheduler.podgroup_result import (
     PlacementResult,
     PodGroupResult,
 )
-from kubectl_sched.scheduler.reserve import after, reserved, reserved_pod, without_nomination
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.scheduler.schedule_one import begin, schedule
 

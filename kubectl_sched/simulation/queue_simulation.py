@@ -14,9 +14,9 @@ from msgspec.structs import replace
 
 from kubectl_sched.controllers.claims_after_deletion import changed, left_behind, recreated
 from kubectl_sched.record import Record
+from kubectl_sched.scheduler.end_of_cycle import after, reserved, reserved_pod, without_nomination
 from kubectl_sched.scheduler.group_membership import group_with_cycle
 from kubectl_sched.scheduler.opportunistic_batch import HintedNode, OpportunisticBatch, is_taken
-from kubectl_sched.scheduler.reserve import after, reserved, reserved_pod, without_nomination
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.simulation.placements import Placement, QueuedPod, Simulated, Ties
 from kubectl_sched.simulation.replicas.replica_placement import EqualPods, are_equal

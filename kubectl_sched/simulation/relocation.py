@@ -14,7 +14,7 @@ from kubectl_sched.api.component_helpers.taints import cordoned, uncordoned
 from kubectl_sched.api.meta import with_spec
 from kubectl_sched.controllers.claims_after_deletion import recreated
 from kubectl_sched.record import CachingRecord, Record
-from kubectl_sched.scheduler.reserve import after, reserved, reserved_pod, without_nomination
+from kubectl_sched.scheduler.end_of_cycle import after, reserved, reserved_pod, without_nomination
 from kubectl_sched.simulation.drain import REPLACED_AT_ONCE
 from kubectl_sched.simulation.queue_simulation import without_pod
 

@@ -13,7 +13,7 @@ from kubectl_sched.api.apimachinery.quantity import parse_quantity
 from kubectl_sched.api.component_helpers.resource_names import is_extended_resource_name, is_huge_page_resource_name
 from kubectl_sched.api.meta import with_spec
 from kubectl_sched.errors import SchedError
-from kubectl_sched.framework.toleration_hints import toleration_text
+from kubectl_sched.framework.near_tolerations import toleration_text
 from kubectl_sched.record import Record
 from kubectl_sched.simulation.node_edits import Cluster
 from kubectl_sched.simulation.node_edits import Edit as NodeFlag

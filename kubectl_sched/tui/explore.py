@@ -8,8 +8,8 @@ import sys
 from typing import TYPE_CHECKING
 
 from kubectl_sched.errors import SchedError
-from kubectl_sched.output import can_draw
 from kubectl_sched.render.answers.explain_output import check_node, exit_code
+from kubectl_sched.safe_output import can_draw
 from kubectl_sched.tui.decision import Decision
 from kubectl_sched.tui.explorer_input import Exploration
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rich.style import Style
 from textual.theme import BUILTIN_THEMES
 
-from kubectl_sched.diagnostics.messages.reasons import link_to
+from kubectl_sched.diagnostics.messages.reason_catalogue import link_to
 from kubectl_sched.tui.lines.line import Tone
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kubectl_sched.diagnostics.messages.reasons import families, reason_named
+from kubectl_sched.diagnostics.messages.reason_catalogue import families, reason_named
 from tests.terminal import on_terminal
 
 ROOT = Path(__file__).parents[2]

@@ -15,7 +15,7 @@ from kubectl_sched.api.core import Service
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.api.storage import PersistentVolume, PersistentVolumeClaim
 from kubectl_sched.config import KubeVersion, load_configuration
-from kubectl_sched.scheduler.reserve import after, reserved, reserved_pod
+from kubectl_sched.scheduler.end_of_cycle import after, reserved, reserved_pod
 from kubectl_sched.scheduler.schedule_one import cycle
 from kubectl_sched.scheduler.scheduler import Scheduler
 from kubectl_sched.simulation.placements import QueuedPod

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from kubectl_sched.output import API_VERSION, safe, write_error, write_json
+from kubectl_sched.safe_output import API_VERSION, safe, write_error, write_json
 
 if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod

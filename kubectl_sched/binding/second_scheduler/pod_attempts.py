@@ -18,8 +18,8 @@ from kubectl_sched.binding.timestamps import time_now
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.framework.status import Code
 from kubectl_sched.render.sentences.headline import unjudged
+from kubectl_sched.scheduler.end_of_cycle import reserved, reserved_pod
 from kubectl_sched.scheduler.opportunistic_batch import HintedNode, OpportunisticBatch, is_taken
-from kubectl_sched.scheduler.reserve import reserved, reserved_pod
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.scheduler.schedule_one import cycle
 

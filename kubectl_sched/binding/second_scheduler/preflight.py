@@ -12,9 +12,9 @@ from kubectl_sched.api.pod import Pod, PodSpec
 from kubectl_sched.api.schedulers import Lease
 from kubectl_sched.binding.active_scheduler import RUNNING, active_scheduler
 from kubectl_sched.errors import SchedError
-from kubectl_sched.output import write_error
 from kubectl_sched.record import Record
 from kubectl_sched.render.safe_text import listed
+from kubectl_sched.safe_output import write_error
 from kubectl_sched.scheduler.group_membership import has_group_cycles
 
 if TYPE_CHECKING:

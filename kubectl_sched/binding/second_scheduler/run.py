@@ -35,8 +35,8 @@ from kubectl_sched.binding.second_scheduler.scheduling_queue import SchedulingQu
 from kubectl_sched.binding.second_scheduler.settings import settings
 from kubectl_sched.binding.writer import Writer
 from kubectl_sched.config.scheduler_name import scheduler_name_of
-from kubectl_sched.output import write_error
 from kubectl_sched.own_error import take_noted
+from kubectl_sched.safe_output import write_error
 from kubectl_sched.scheduler.group_membership import has_group_cycles
 from kubectl_sched.scheduler.scheduler import Scheduler
 from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers

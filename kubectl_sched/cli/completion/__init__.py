@@ -20,7 +20,7 @@ def completion(shell: Annotated[Shell, typer.Argument(help="Whose script to prin
     """Print the completion script of a shell."""
     from importlib.resources import files
 
-    from kubectl_sched.output import write_page
+    from kubectl_sched.safe_output import write_page
 
     script = files(__name__).joinpath(f"kubectl-sched.{shell.value}")
     write_page(script.read_text("utf-8"))

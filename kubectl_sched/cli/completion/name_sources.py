@@ -198,7 +198,7 @@ def kubeconfig_names(given: Mapping[str, Any], section: str) -> list[Candidate]:
 
 def configured_profiles(path: str) -> list[Candidate]:
     """The schedulerNames of a KubeSchedulerConfiguration."""
-    from kubectl_sched.sources.discovery.configuration_file import read_configuration
+    from kubectl_sched.sources.configuration_file import read_configuration
 
     profiles = read_configuration(path).document.get("profiles") or [{}]
     return _schedulers({each.get("schedulerName", DEFAULT_SCHEDULER_NAME) for each in profiles})

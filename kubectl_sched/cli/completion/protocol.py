@@ -17,7 +17,7 @@ from kubectl_sched.cli.completion.values import Candidate, candidates, is_file
 from kubectl_sched.cli.help import help_texts
 from kubectl_sched.cli.lazy_commands import COMMANDS, HELP_FLAGS, TRIAGE, UsageError, command
 from kubectl_sched.lazy_pattern import pattern
-from kubectl_sched.output import write_candidate, write_text
+from kubectl_sched.safe_output import write_candidate, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

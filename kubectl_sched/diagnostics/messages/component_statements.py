@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Iterator
 
-    from kubectl_sched.diagnostics.messages.reasons import Meaning
+    from kubectl_sched.diagnostics.messages.reason_catalogue import Meaning
     from kubectl_sched.diagnostics.messages.scale_up_text import ScaleUpReason
 
 _MOST_OF_A_SPELLING: Final = 20

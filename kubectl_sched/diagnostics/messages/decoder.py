@@ -10,7 +10,7 @@ import re
 from typing import NamedTuple
 
 from kubectl_sched.diagnostics.messages.event_lines import event_lines
-from kubectl_sched.diagnostics.messages.reasons import Meaning, begins_a_reason, meaning
+from kubectl_sched.diagnostics.messages.reason_catalogue import Meaning, begins_a_reason, meaning
 from kubectl_sched.lazy_pattern import pattern
 
 _HEAD = pattern(r"\b(\d{1,9})/(\d{1,9}) nodes are available(?:: |:|\.|$)")

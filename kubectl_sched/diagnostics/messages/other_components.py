@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from kubectl_sched.api.decoders import decoder
-from kubectl_sched.diagnostics.messages.reasons import Meaning, anchor_of, filled_in, name_of, words_of
+from kubectl_sched.diagnostics.messages.reason_catalogue import Meaning, anchor_of, filled_in, name_of, words_of
 from kubectl_sched.errors import SchedError
 from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.near_names import near_hint

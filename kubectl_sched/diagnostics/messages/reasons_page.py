@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_sched.config.versions import NEWEST, OLDEST
 from kubectl_sched.diagnostics.messages.other_components import component_families
-from kubectl_sched.diagnostics.messages.reasons import as_spelt, families
+from kubectl_sched.diagnostics.messages.reason_catalogue import as_spelt, families
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kubectl_sched.diagnostics.messages.other_components import ComponentReason
-    from kubectl_sched.diagnostics.messages.reasons import Reason
+    from kubectl_sched.diagnostics.messages.reason_catalogue import Reason
 
 _HEAD: Final = Path(__file__).with_name("reasons_head.md")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_sched.diagnostics.messages.other_components import component_meaning, component_reasons
-from kubectl_sched.diagnostics.messages.reasons import Meaning, meaning
+from kubectl_sched.diagnostics.messages.reason_catalogue import Meaning, meaning
 from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.record import Record
 

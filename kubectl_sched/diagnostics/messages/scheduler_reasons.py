@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from kubectl_sched.diagnostics.messages.decoder import Clause, parse
-from kubectl_sched.diagnostics.messages.reasons import PREEMPTION, open_places
+from kubectl_sched.diagnostics.messages.reason_catalogue import PREEMPTION, open_places
 from kubectl_sched.diagnostics.messages.scale_up_text import is_autoscalers_own, scale_up_reasons
 from kubectl_sched.lazy_pattern import pattern
 

@@ -6,6 +6,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kubectl_sched.dynamic_resource_allocation.cel.lexer import located
+from kubectl_sched.dynamic_resource_allocation.cel.literal_arguments import literal_problems
 from kubectl_sched.dynamic_resource_allocation.cel.syntax_tree import (
     Bind,
     Call,
@@ -37,7 +38,6 @@ from kubectl_sched.dynamic_resource_allocation.cel.types import (
     optional_of,
     signatures,
 )
-from kubectl_sched.dynamic_resource_allocation.cel.validators import literal_problems
 from kubectl_sched.dynamic_resource_allocation.cel.values import CompileError, UInt
 
 if TYPE_CHECKING:

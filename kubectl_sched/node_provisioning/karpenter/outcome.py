@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from kubectl_sched.node_provisioning.karpenter.node_claim_template import NodeClaimTemplate
     from kubectl_sched.node_provisioning.karpenter.operator_options import Options
     from kubectl_sched.node_provisioning.karpenter.scheduling.requirements import Requirements
-    from kubectl_sched.node_provisioning.karpenter.scheduling_simulation import Solver
+    from kubectl_sched.node_provisioning.karpenter.solver import Solver
     from kubectl_sched.node_provisioning.karpenter.topology.ties import Ties
 
 

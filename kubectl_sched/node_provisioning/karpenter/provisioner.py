@@ -43,7 +43,7 @@ from kubectl_sched.node_provisioning.karpenter.scheduling.volume_topology import
     together,
     volume_requirements,
 )
-from kubectl_sched.node_provisioning.karpenter.scheduling_simulation import Setting, Solver, Template
+from kubectl_sched.node_provisioning.karpenter.solver import Setting, Solver, Template
 from kubectl_sched.node_provisioning.karpenter.topology.domains import pool_domains
 from kubectl_sched.node_provisioning.karpenter.topology.ties import Ties
 from kubectl_sched.node_provisioning.karpenter.topology.topology_constraints import Surroundings, Topology

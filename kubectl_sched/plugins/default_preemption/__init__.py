@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.handle import Handle
     from kubectl_sched.framework.interface import PluginsRunner
     from kubectl_sched.framework.podgroup_info import GroupCycle, PodGroupInfo, PodGroupPostFilterResult
-    from kubectl_sched.framework.preemption import Candidate
+    from kubectl_sched.framework.preemption_choice import Candidate
     from kubectl_sched.framework.status import NodeToStatus
     from kubectl_sched.plugins.default_preemption.budgets import Budgets
     from kubectl_sched.plugins.default_preemption.victims import GroupVictims, SingleVictims
@@ -72,7 +72,7 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin, PodGroupPostFilterPl
         if isinstance(candidates, Status):
             return _said(PostFilterResult(status=candidates, dry_run=words))
 
-        from kubectl_sched.framework.preemption import pick_one_node
+        from kubectl_sched.framework.preemption_choice import pick_one_node
 
         choice = pick_one_node(candidates)
         chosen = min(choice.tied, key=lambda candidate: candidate.node_name)

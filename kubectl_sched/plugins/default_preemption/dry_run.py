@@ -15,7 +15,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from kubectl_sched.framework.cycle_state import PluginError
-from kubectl_sched.framework.preemption import Candidate
+from kubectl_sched.framework.preemption_choice import Candidate
 from kubectl_sched.framework.status import Code, Status, error, passing, unresolvable
 from kubectl_sched.snapshot.host_ports import host_ports
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from kubectl_sched.framework.cycle_state import PluginError
 from kubectl_sched.framework.podgroup_info import PodGroupPostFilterResult, ProposedAssignment
-from kubectl_sched.framework.preemption import order_of_importance
+from kubectl_sched.framework.preemption_choice import order_of_importance
 from kubectl_sched.framework.status import SUCCESS, Status, error, unresolvable, unschedulable
 from kubectl_sched.plugins.default_preemption.victims import ranks_of
 from kubectl_sched.record import CachingRecord

@@ -13,7 +13,7 @@ import numpy as np
 from kubectl_sched.api.scheduling import CompositePodGroup, PodGroup
 from kubectl_sched.framework.cycle_state import PluginError
 from kubectl_sched.framework.podgroup_info import Group, children_of
-from kubectl_sched.framework.preemption import UNSTARTED, order_of_importance, rank, start_time
+from kubectl_sched.framework.preemption_choice import UNSTARTED, order_of_importance, rank, start_time
 from kubectl_sched.record import Record
 
 if TYPE_CHECKING:

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.handle import Handle
     from kubectl_sched.framework.interface import PluginsRunner
     from kubectl_sched.framework.podgroup_info import GroupCycle, PodGroupInfo, PodGroupPostFilterResult, TriedMember
-    from kubectl_sched.framework.reservation import Reservation
+    from kubectl_sched.framework.reserved_object import Reservation
     from kubectl_sched.framework.signing.pod_signature import Fragments
     from kubectl_sched.plugins.dynamic_resources.filtering import Filtering
     from kubectl_sched.snapshot import Snapshot

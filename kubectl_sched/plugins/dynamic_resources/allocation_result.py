@@ -12,7 +12,7 @@ from kubectl_sched.api.affinity import NodeSelector, NodeSelectorRequirement, No
 from kubectl_sched.api.resource import AllocationResult, DeviceAllocationResult, DeviceRequestAllocationResult
 from kubectl_sched.config.allocator_versions import BINDING_CONDITIONS, CONSUMABLE_CAPACITY
 from kubectl_sched.dynamic_resource_allocation.allocation_errors import AllocationFailed
-from kubectl_sched.framework.reservation import DevicesOfClass
+from kubectl_sched.framework.reserved_object import DevicesOfClass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

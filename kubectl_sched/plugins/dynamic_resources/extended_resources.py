@@ -19,7 +19,7 @@ from kubectl_sched.api.resource import (
     ResourceClaim,
     ResourceClaimSpec,
 )
-from kubectl_sched.dynamic_resource_allocation.device_classes import class_of_resource
+from kubectl_sched.dynamic_resource_allocation.extended_resource_class import class_of_resource
 from kubectl_sched.framework.status import Status, unresolvable
 from kubectl_sched.plugins.dynamic_resources.claims import SPECIAL_NAME
 from kubectl_sched.record import Record

@@ -16,7 +16,7 @@ from kubectl_sched.api.resource import (
     ResourceClaimStatus,
 )
 from kubectl_sched.api.scheduling import PodGroup
-from kubectl_sched.framework.reservation import Reservation, Write
+from kubectl_sched.framework.reserved_object import Reservation, Write
 from kubectl_sched.framework.status import Status
 from kubectl_sched.plugins.dynamic_resources.allocation_result import allocation_result, chosen_classes
 from kubectl_sched.plugins.dynamic_resources.claims import SPECIAL_NAME, is_reserved_for

@@ -293,7 +293,7 @@ def _hints(results: list[_TermResult], nodes: Snapshot, row: int) -> tuple[str, 
     for result in results:
         for each in result.unmet:
             if each.operator in {"In", "Exists"}:
-                from kubectl_sched.framework.label_hints import label_hints
+                from kubectl_sched.framework.near_labels import label_hints
 
                 hints += label_hints(each.key, each.values, nodes, row)
             elif each.operator in {"Gt", "Lt"}:
@@ -306,7 +306,7 @@ def _hints(results: list[_TermResult], nodes: Snapshot, row: int) -> tuple[str, 
 def _number_hints(requirement: NodeSelectorRequirement, nodes: Snapshot, row: int) -> tuple[str, ...]:
     has = nodes.node_objects[row].metadata.labels.get(requirement.key)
     if has is None:
-        from kubectl_sched.framework.label_hints import label_hints
+        from kubectl_sched.framework.near_labels import label_hints
 
         return label_hints(requirement.key, (), nodes, row)
     if not has.removeprefix("-").removeprefix("+").isdigit():

@@ -39,7 +39,7 @@ def device_counts(
     classes = nodes.whole.objects.all(DeviceClass)
     if not names or not classes:
         return None
-    from kubectl_sched.dynamic_resource_allocation.device_classes import class_of_resource
+    from kubectl_sched.dynamic_resource_allocation.extended_resource_class import class_of_resource
 
     class_name = class_of_resource(classes, handle.release.devices)
     backed = {name: class_name[name] for name in names if name in class_name}

@@ -32,6 +32,6 @@ def _is_of_class(name: str, nodes: Snapshot, handle: Handle) -> bool:
     classes = nodes.whole.objects.all(DeviceClass) if is_dra_extended_resource_name(name) else ()
     if not classes:
         return False
-    from kubectl_sched.dynamic_resource_allocation.device_classes import class_of_resource
+    from kubectl_sched.dynamic_resource_allocation.extended_resource_class import class_of_resource
 
     return name in class_of_resource(classes, handle.release.devices)

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.cycle_state import CycleState
     from kubectl_sched.framework.evidence import Evidence
     from kubectl_sched.framework.handle import Handle
-    from kubectl_sched.framework.reservation import Reservation
+    from kubectl_sched.framework.reserved_object import Reservation
     from kubectl_sched.framework.status import NodeToStatus
     from kubectl_sched.plugins.volume_binding.binder import Binder
     from kubectl_sched.snapshot import Snapshot

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from kubectl_sched.api.component_helpers.volume_claims import class_of_claim, is_bound_to
 from kubectl_sched.api.core import ObjectReference
-from kubectl_sched.framework.reservation import Reservation, Write
+from kubectl_sched.framework.reserved_object import Reservation, Write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from kubectl_sched.framework.clauses import agreeing
-from kubectl_sched.output import safe
 from kubectl_sched.queries.nodes_by_pool import pool_name
 from kubectl_sched.queries.verdict.constraint import shared_by_all
 from kubectl_sched.queries.verdict.narrowing import NAMED, RESOURCE, SELECTOR, SIZE, TAINT, VOLUME, narrowed
@@ -16,6 +15,7 @@ from kubectl_sched.queries.verdict.phrases import joined, lacks, phrase_of
 from kubectl_sched.queries.verdict.rejections import counted_sets
 from kubectl_sched.queries.verdict.resource_words import missing_resource, size_of_largest
 from kubectl_sched.record import Record
+from kubectl_sched.safe_output import safe
 from kubectl_sched.suggestions.nearest_nodes import rejections as number_and_distance
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from kubectl_sched.framework.amounts import amount_texts, is_bytes
-from kubectl_sched.output import safe
+from kubectl_sched.safe_output import safe
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.framework.amounts import amount_texts, unit_of
-from kubectl_sched.output import API_VERSION
 from kubectl_sched.record import plain
 from kubectl_sched.render.document import Document, Heats, Listing, Said, Sentence, Verdict, notes_of
 from kubectl_sched.render.safe_text import count, safe
 from kubectl_sched.render.show import Shown
 from kubectl_sched.render.table import Column, Table
+from kubectl_sched.safe_output import API_VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

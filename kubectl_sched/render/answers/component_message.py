@@ -5,11 +5,11 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from kubectl_sched.diagnostics.messages.reasons import PAGE, as_spelt
-from kubectl_sched.output import API_VERSION
+from kubectl_sched.diagnostics.messages.reason_catalogue import PAGE, as_spelt
 from kubectl_sched.render.document import Commands, Document, Listing, Said, Sentence, Verdict
 from kubectl_sched.render.show import Shown
 from kubectl_sched.render.table import Column, Table
+from kubectl_sched.safe_output import API_VERSION
 from kubectl_sched.shell_commands import message_reason
 
 if TYPE_CHECKING:

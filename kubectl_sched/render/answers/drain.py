@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from kubectl_sched.output import API_VERSION
 from kubectl_sched.queries.drain import BLOCKED, FINISHES, NOTHING, PENDING, UNKNOWN
 from kubectl_sched.record import Record
 from kubectl_sched.render.document import Commands, Document, Listing, Quote, Said, Sentence, Verdict, notes_of
@@ -13,6 +12,7 @@ from kubectl_sched.render.safe_text import count, listed, safe
 from kubectl_sched.render.sentences.premise import nodes_in_words
 from kubectl_sched.render.show import Shown
 from kubectl_sched.render.table import Column, Table
+from kubectl_sched.safe_output import API_VERSION
 from kubectl_sched.scheduler.result import UNKNOWN_EXIT_CODE
 from kubectl_sched.shell_commands import cordon_node, drain_nodes
 from kubectl_sched.simulation.queue_simulation import owner_of

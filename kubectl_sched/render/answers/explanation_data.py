@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.framework.amounts import amount_text
 from kubectl_sched.framework.status import Code
-from kubectl_sched.output import API_VERSION
 from kubectl_sched.record import plain
 from kubectl_sched.render.funnel import funnel
 from kubectl_sched.render.node_order import closest
 from kubectl_sched.render.sentences.node_sentences import why_not
 from kubectl_sched.render.sentences.podgroup_headline import podgroup_headline
+from kubectl_sched.safe_output import API_VERSION
 from kubectl_sched.scheduler.member_result import MemberResult
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.suggestions.advice import advice_of

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kubectl_sched.output import API_VERSION
 from kubectl_sched.queries.make_room import about_search
 from kubectl_sched.render.document import Commands, Document, Listing, Quote, Said, Sentence, Verdict, notes_of
 from kubectl_sched.render.safe_text import count, listed, safe
 from kubectl_sched.render.show import Shown
 from kubectl_sched.render.table import Column, Table
+from kubectl_sched.safe_output import API_VERSION
 from kubectl_sched.shell_commands import cordon_node, evict_pod, uncordon_node
 from kubectl_sched.simulation.relocation import CORDON
 

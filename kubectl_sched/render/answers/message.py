@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kubectl_sched.diagnostics.messages.reasons import PAGE, as_spelt
-from kubectl_sched.output import API_VERSION
+from kubectl_sched.diagnostics.messages.reason_catalogue import PAGE, as_spelt
 from kubectl_sched.render.answers.component_message import component_parts, first_of, statement_data
 from kubectl_sched.render.document import Commands, Document, Listing, Said, Sentence, Verdict
 from kubectl_sched.render.safe_text import count
 from kubectl_sched.render.show import Shown
 from kubectl_sched.render.table import Column, Table
+from kubectl_sched.safe_output import API_VERSION
 from kubectl_sched.shell_commands import message_reason
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.diagnostics.messages.component_statements import Statement
     from kubectl_sched.diagnostics.messages.decoder import Clause, FitErrorText
-    from kubectl_sched.diagnostics.messages.reasons import Reason
+    from kubectl_sched.diagnostics.messages.reason_catalogue import Reason
 
 _FOREIGN = "no text of kube-scheduler's own plugins: of an extender, or of a plugin that was added"
 _CUT_OFF = "the text was cut off here"

@@ -6,12 +6,12 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.framework.amounts import amount_texts
-from kubectl_sched.output import API_VERSION
 from kubectl_sched.queries.provisioning.node_removal import HELD, KARPENTER, REMOVABLE
 from kubectl_sched.render.document import Commands, Document, Listing, Said, Sentence, Verdict, notes_of
 from kubectl_sched.render.safe_text import count, listed, safe
 from kubectl_sched.render.show import Shown
 from kubectl_sched.render.table import Column, Table
+from kubectl_sched.safe_output import API_VERSION
 from kubectl_sched.scheduler.result import UNKNOWN_EXIT_CODE
 from kubectl_sched.shell_commands import plan_drain
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.diagnostics.podgroup_warnings import podgroup_warnings
-from kubectl_sched.output import API_VERSION
 from kubectl_sched.record import plain
 from kubectl_sched.render.sentences.podgroup_headline import podgroup_headline
+from kubectl_sched.safe_output import API_VERSION
 
 if TYPE_CHECKING:
     from kubectl_sched.scheduler.podgroup_result import Member, PodGroupResult

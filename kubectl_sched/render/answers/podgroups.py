@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from kubectl_sched.diagnostics.podgroup_warnings import podgroup_warnings
-from kubectl_sched.output import API_VERSION
 from kubectl_sched.render.answers.podgroup_data import members_data, podgroup_data
 from kubectl_sched.render.document import Document, Listing, Sentence, Verdict, notes_of
 from kubectl_sched.render.safe_text import count
 from kubectl_sched.render.sentences.podgroup_headline import podgroup_headline
 from kubectl_sched.render.show import Shown
 from kubectl_sched.render.table import Column, Table
+from kubectl_sched.safe_output import API_VERSION
 from kubectl_sched.scheduler.result import UNKNOWN_EXIT_CODE, Outcome
 
 if TYPE_CHECKING:

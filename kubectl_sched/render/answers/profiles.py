@@ -6,12 +6,12 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.config.differences_from_default import args_document, compare, differing_args
-from kubectl_sched.output import API_VERSION
 from kubectl_sched.record import plain
 from kubectl_sched.render.document import Document, Listing, Said, Sentence, Verdict, notes_of
 from kubectl_sched.render.safe_text import count
 from kubectl_sched.render.show import Shown
 from kubectl_sched.render.table import Column, Table
+from kubectl_sched.safe_output import API_VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from kubectl_sched.output import API_VERSION
 from kubectl_sched.own_error import EXIT_CODE
 from kubectl_sched.record import plain
 from kubectl_sched.render.ages import age
@@ -24,6 +23,7 @@ from kubectl_sched.render.sentences.group_sentences import (
 )
 from kubectl_sched.render.show import Shown
 from kubectl_sched.render.table import Column, Table
+from kubectl_sched.safe_output import API_VERSION
 from kubectl_sched.scheduler.result import UNKNOWN_EXIT_CODE, Outcome
 
 if TYPE_CHECKING:

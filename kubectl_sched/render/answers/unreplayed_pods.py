@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kubectl_sched.api.apimachinery.timestamps import to_the_second
 from kubectl_sched.framework.clauses import first_few
-from kubectl_sched.output import API_VERSION
 from kubectl_sched.render.answers.explanation_data import stage_data
 from kubectl_sched.render.answers.message import message_data, message_document, message_parts
 from kubectl_sched.render.document import Commands, Document, Said, Sentence, Verdict, notes_of
 from kubectl_sched.render.safe_text import safe
 from kubectl_sched.render.sentences.status_sentences import said_of
 from kubectl_sched.render.show import Shown
+from kubectl_sched.safe_output import API_VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Sequence

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.api.core import ZONE
 from kubectl_sched.framework.amounts import common_unit
-from kubectl_sched.output import API_VERSION
 from kubectl_sched.queries.explanation import Explanation
 from kubectl_sched.queries.verdict.verdict import cycle_verdict
 from kubectl_sched.record import plain
@@ -25,6 +24,7 @@ from kubectl_sched.render.sentences.headline import decision
 from kubectl_sched.render.sentences.premise import premise
 from kubectl_sched.render.show import Shown
 from kubectl_sched.render.table import Column, Table
+from kubectl_sched.safe_output import API_VERSION
 from kubectl_sched.scheduler.result import UNKNOWN_EXIT_CODE, Outcome
 from kubectl_sched.simulation.node_edits import DRAIN
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from kubectl_sched.diagnostics.messages.reasons import meaning
+from kubectl_sched.diagnostics.messages.reason_catalogue import meaning
 from kubectl_sched.render.safe_text import count, safe
 from kubectl_sched.render.sentences.podgroup_headline import podgroup_headline
 from kubectl_sched.scheduler.member_result import MemberResult

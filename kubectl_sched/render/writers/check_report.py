@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Final
 
-from kubectl_sched.output import append_page, safe, write_page
 from kubectl_sched.record import Record
+from kubectl_sched.safe_output import append_page, safe, write_page
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

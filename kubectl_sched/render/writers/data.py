@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from kubectl_sched.output import safe, safe_json, write_error, write_json, write_page, write_text
+from kubectl_sched.safe_output import safe, safe_json, write_error, write_json, write_page, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -7,9 +7,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
 from kubectl_sched.lazy_pattern import pattern
-from kubectl_sched.output import Piece
 from kubectl_sched.record import Record
 from kubectl_sched.render.writers.styled_text import Text
+from kubectl_sched.safe_output import Piece
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -7,7 +7,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from kubectl_sched.output import can_draw, write_progress
+from kubectl_sched.safe_output import can_draw, write_progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

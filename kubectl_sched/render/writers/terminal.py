@@ -6,9 +6,9 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from kubectl_sched.output import can_draw, write_lines
 from kubectl_sched.render.writers.first_screen import LINES, fitted
 from kubectl_sched.render.writers.text import document_parts
+from kubectl_sched.safe_output import can_draw, write_lines
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from kubectl_sched.output import safe
 from kubectl_sched.render.document import (
     STAYS,
     Commands,
@@ -21,6 +20,7 @@ from kubectl_sched.render.safe_text import count
 from kubectl_sched.render.writers.first_screen import BLANK, Part, folded
 from kubectl_sched.render.writers.styled_text import Text
 from kubectl_sched.render.writers.table_lines import first_that_fits, side_by_side, table_lines, with_bars
+from kubectl_sched.safe_output import safe
 from kubectl_sched.shell_commands import folded as folded_command
 
 if TYPE_CHECKING:

@@ -43,7 +43,7 @@ def configuration_for(dump: Dump, replay: Replay) -> Configuration:
     document: Mapping[str, Any] | None = None
     warnings: tuple[str, ...] = ()
     if replay.config is not None:
-        from kubectl_sched.sources.discovery.configuration_file import read_configuration  # YAML is slow to import
+        from kubectl_sched.sources.configuration_file import read_configuration  # YAML is slow to import
 
         document, warnings = read_configuration(replay.config, replay.config_flag)
     if version is None and not _selects_version(document):

@@ -168,7 +168,7 @@ def _of_own_revision(pod: Pod, found: list[tuple[ConfigMap, str]]) -> list[tuple
 
 def parsed(text: str, source: str) -> Mapping[str, Any]:
     """The text of a configuration file. Raises SchedError where it is none."""
-    from kubectl_sched.sources.discovery.configuration_file import first_document  # YAML is slow to import
+    from kubectl_sched.sources.configuration_file import first_document  # YAML is slow to import
 
     document = first_document(text.encode(), source).document
     if not document:

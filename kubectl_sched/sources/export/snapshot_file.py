@@ -16,7 +16,7 @@ import msgspec
 from kubectl_sched.api.core import Event
 from kubectl_sched.errors import SchedError
 from kubectl_sched.lazy_pattern import pattern
-from kubectl_sched.output import safe_json, write_json
+from kubectl_sched.safe_output import safe_json, write_json
 from kubectl_sched.sources.dump.json_lists import SnapshotMetadata
 from kubectl_sched.sources.export.credential_patterns import without_credentials, without_tokens
 from kubectl_sched.sources.export.kept_configuration import kept_document

@@ -7,7 +7,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
-from kubectl_sched.output import write_error
+from kubectl_sched.safe_output import write_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

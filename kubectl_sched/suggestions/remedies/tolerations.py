@@ -19,7 +19,7 @@ from kubectl_sched.api.component_helpers.taints import (
 )
 from kubectl_sched.api.meta import with_spec
 from kubectl_sched.diagnostics.taint_owners import is_for_the_system, is_of_control_plane, taint_owner
-from kubectl_sched.framework.toleration_hints import toleration_hints, toleration_text
+from kubectl_sched.framework.near_tolerations import toleration_hints, toleration_text
 from kubectl_sched.suggestions.change import Change, Kind, distinct
 from kubectl_sched.suggestions.remedies import node_changes
 from kubectl_sched.suggestions.workload import workload_of

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from kubectl_sched.binding.second_scheduler.binding_workers import Binder
 from kubectl_sched.binding.second_scheduler.queued_pod import QueuedPod
 from kubectl_sched.binding.writer import Writer
-from kubectl_sched.framework.reservation import Reservation
+from kubectl_sched.framework.reserved_object import Reservation
 from kubectl_sched.sources.live.client import Server
 from kubectl_sched.sources.live.endpoint import Endpoint
 from tests.plugins.clusters import node, pod, requests

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.binding.second_scheduler.binding_workers import Binder
     from kubectl_sched.binding.second_scheduler.queued_pod import QueuedPod
-    from kubectl_sched.framework.reservation import Reservation
+    from kubectl_sched.framework.reserved_object import Reservation
     from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.snapshot import Snapshot

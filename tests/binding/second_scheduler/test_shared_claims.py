@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.binding.second_scheduler.binding_workers import Binder
-    from kubectl_sched.framework.reservation import Reservation
+    from kubectl_sched.framework.reserved_object import Reservation
 
 HOSTNAME = "kubernetes.io/hostname"
 SPEC = {"storageClassName": "local", "accessModes": ["ReadWriteOnce"]}

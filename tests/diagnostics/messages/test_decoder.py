@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from kubectl_sched.diagnostics.messages.decoder import parse
-from kubectl_sched.diagnostics.messages.reasons import meaning
+from kubectl_sched.diagnostics.messages.reason_catalogue import meaning
 from tests.decisions import recorded
 
 VECTORS = Path(__file__).parents[3] / "fixtures" / "vectors"

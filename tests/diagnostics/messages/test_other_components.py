@@ -15,7 +15,7 @@ from kubectl_sched.diagnostics.messages.other_components import (
     longest_literal,
     pattern_of,
 )
-from kubectl_sched.diagnostics.messages.reasons import all_reasons
+from kubectl_sched.diagnostics.messages.reason_catalogue import all_reasons
 from kubectl_sched.errors import SchedError
 
 REASONS = list(component_reasons())

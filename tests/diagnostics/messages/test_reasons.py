@@ -12,7 +12,7 @@ import pytest
 
 import kubectl_sched
 from kubectl_sched.config.versions import RELEASES
-from kubectl_sched.diagnostics.messages.reasons import families, meaning
+from kubectl_sched.diagnostics.messages.reason_catalogue import families, meaning
 from kubectl_sched.diagnostics.messages.reasons_page import page
 from kubectl_sched.framework.interface import FilterPlugin, PreEnqueuePlugin
 from kubectl_sched.plugins import REGISTRY

@@ -16,8 +16,8 @@ from kubectl_sched.api.pod import Pod
 from kubectl_sched.api.resource import ResourceClaim
 from kubectl_sched.api.storage import PersistentVolume, PersistentVolumeClaim
 from kubectl_sched.dynamic_resource_allocation.device_configs import device_configs
-from kubectl_sched.framework.reservation import Reservation, Write
-from kubectl_sched.scheduler.reserve import reserved
+from kubectl_sched.framework.reserved_object import Reservation, Write
+from kubectl_sched.scheduler.end_of_cycle import reserved
 from kubectl_sched.scheduler.result import ScheduleResult
 from kubectl_sched.sources.discovery.replay_setup import Replay, configuration_for, scheduler_for
 from kubectl_sched.sources.dump.reader import read

@@ -17,8 +17,8 @@ from kubectl_sched.config import KubeVersion, load_configuration
 from kubectl_sched.diagnostics.messages.scheduler_reasons import own_reasons
 from kubectl_sched.errors import SchedError
 from kubectl_sched.queries.schedulers import scheduler_report
+from kubectl_sched.sources.configuration_file import read_configuration
 from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
-from kubectl_sched.sources.discovery.configuration_file import read_configuration
 from kubectl_sched.sources.discovery.replay_setup import Replay
 from kubectl_sched.sources.discovery.scheduler_logs import logged_configuration, logs_of
 from kubectl_sched.sources.dump.reader import read

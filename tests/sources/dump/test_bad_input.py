@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from kubectl_sched.errors import SchedError
 from kubectl_sched.sources import Dump, DumpError
-from kubectl_sched.sources.discovery.configuration_file import read_configuration
+from kubectl_sched.sources.configuration_file import read_configuration
 from kubectl_sched.sources.dump.reader import read
 from kubectl_sched.sources.dump.user_files import read_documents
 from tests.apiserver.manifests import NODE, POD, keys, listing

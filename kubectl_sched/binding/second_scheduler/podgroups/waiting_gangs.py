@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from kubectl_sched.binding.second_scheduler.cache import Cache
     from kubectl_sched.binding.second_scheduler.queued_pod import QueuedPod
     from kubectl_sched.binding.second_scheduler.scheduling_queue import SchedulingQueue
-    from kubectl_sched.framework.reservation import Reservation
+    from kubectl_sched.framework.reserved_object import Reservation
     from kubectl_sched.scheduler.result import ScheduleResult
 
 _TIMEOUT_SECONDS: Final = 300.0

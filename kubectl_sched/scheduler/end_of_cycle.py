@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kubectl_sched.api.meta import KubernetesObject
-    from kubectl_sched.framework.reservation import Reservation
+    from kubectl_sched.framework.reserved_object import Reservation
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.snapshot import Snapshot
 
