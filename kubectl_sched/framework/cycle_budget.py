@@ -31,6 +31,25 @@ _BYTES_OF_A_ROW: Final = 100
 
 
 _MOST: Final = "the most that one cycle may take"
+_CANCELLED: Final = "its cycle was cancelled, as the program was asked to end"
+
+
+class Cancellation:
+    """A request to end whatever cycle is under way, made by another thread or by a signal handler."""
+
+    __slots__ = ("_asked",)
+
+    def __init__(self) -> None:
+        self._asked = False
+
+    def ask(self) -> None:
+        """End each cycle before the next work that it counts."""
+        self._asked = True
+
+    @property
+    def is_asked(self) -> bool:
+        """Report whether cycles are to end."""
+        return self._asked
 
 
 class CycleLimits(Record, frozen=True, kw_only=True):
@@ -44,6 +63,13 @@ class CycleLimits(Record, frozen=True, kw_only=True):
     """Bytes of arrays and of lists that one cycle holds at once."""
     keeps_time: bool = False
     """True if kube-scheduler's own time-outs hold, too, as for a scheduler; an explanation knows no clock."""
+    cancellation: Cancellation | None = None
+    """Ends all cycles with these limits; None if nothing asks for that."""
+
+    @property
+    def are_cancelled(self) -> bool:
+        """Report whether the cycles with these limits were asked to end."""
+        return self.cancellation is not None and self.cancellation.is_asked
 
     @property
     def of_group(self) -> CycleLimits:
@@ -94,6 +120,8 @@ class CycleBudget:
     def spend(self, steps: int) -> None:
         """Count work that is about to be done; raise BudgetEnded if it is too much."""
         self.steps += steps
+        if self.limits.are_cancelled:
+            self._end(_CANCELLED)
         if self.ended is not None or self.steps > self.limits.steps:
             self._end(self._too_much_work)
         if self._group is not None:

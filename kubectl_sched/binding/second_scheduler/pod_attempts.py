@@ -86,7 +86,12 @@ class PodAttempts:
         self.queue.failed(queued, now)
 
     def hold_back(self, queued: Queued, pods: Sequence[QueuedPod], why: str) -> None:
-        """Have the pods wait in a back-off of their own because of what their cycle costs others, and say so."""
+        """Have the pods wait in a back-off of their own because of what their cycle costs others, and say so.
+
+        Nothing is said of a cycle that was cancelled: the program ends, and its successor decides about the pods.
+        """
+        if all(each.handle.limits.are_cancelled for each in self.frameworks.values()):
+            return
         self.batch.forget()
         now, said = self.clock(), f"{why}; the pod is tried again after a back-off that doubles from 1 s to 5 min"
         for each in pods:

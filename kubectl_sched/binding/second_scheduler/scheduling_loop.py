@@ -57,6 +57,7 @@ class SchedulingLoop:
         self.inbox: SimpleQueue[Message] = SimpleQueue()
         profiles = [each.profile for each in pods.frameworks.values()]
         handle = next(iter(pods.frameworks.values())).handle
+        self._cancellation = handle.limits.cancellation
         self._unlisted = {kind.name for kind in watched_kinds(profiles, handle)}
         self._down: set[str] = set()
         self._pods = pods
@@ -103,8 +104,10 @@ class SchedulingLoop:
         return self._stop
 
     def ask_to_stop(self, stop: Stop) -> None:
-        """End after the cycle that is under way, whatever else has come before; for other threads and signals."""
+        """End, in the middle of a cycle too, whatever else has come before; for other threads and signals."""
         self._stop = self._stop or stop
+        if self._cancellation is not None:
+            self._cancellation.ask()
         self.inbox.put(stop)
 
     def decide(self) -> bool:

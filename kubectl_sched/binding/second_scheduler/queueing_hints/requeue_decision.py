@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Protocol
 
 from msgspec.json import encode
+from msgspec.structs import replace
 
 from kubectl_sched.api.apimachinery.labels import InvalidSelector
 from kubectl_sched.api.apimachinery.quantity import InvalidQuantity
@@ -128,6 +129,8 @@ class PluginHints:
     def __init__(self, frameworks: Mapping[str, Framework], cluster: Callable[[], Snapshot]) -> None:
         self._frameworks = frameworks
         self._cluster = cluster
+        cancellations = {each.handle.limits.cancellation for each in frameworks.values()}
+        self._limits = replace(HINT, cancellation=next(iter(cancellations), None))
         self._sizes = PodSizes()
         self._of_interest: dict[ClusterEvent, bool] = {}
         self._taints_wake = any(each.handle.release.taint_changes_wake for each in frameworks.values())
@@ -167,7 +170,7 @@ class PluginHints:
         before = None if event.action is Action.ADD else old
         after = None if event.action is Action.DELETE else new
         question = HintQuestion(
-            pod, before, after, self._frameworks[scheduler_name_of(pod)], self._cluster, CycleBudget(HINT)
+            pod, before, after, self._frameworks[scheduler_name_of(pod)], self._cluster, CycleBudget(self._limits)
         )
         try:
             return hint(question)
