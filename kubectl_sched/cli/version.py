@@ -23,13 +23,14 @@ def version(
     """Print the program's version and the Kubernetes minors that it replays."""
     from importlib.metadata import version as version_of
 
-    from kubectl_sched.config.versions import OLDEST_EXACT, SUPPORTED
+    from kubectl_sched.config.versions import NEWEST, OLDEST_EXACT, PRERELEASES, SUPPORTED
     from kubectl_sched.safe_output import API_VERSION, write_text
 
     own = version_of("kubectl-sched")
     replayed = [str(each) for each in SUPPORTED if each >= OLDEST_EXACT]
     if output is None:
-        write_text(f"kubectl-sched {own} (replays Kubernetes {replayed[0]} to {replayed[-1]})\n")
+        early = "".join(f", and {minor} as of {tag}" for minor, tag in PRERELEASES.items())
+        write_text(f"kubectl-sched {own} (replays Kubernetes {OLDEST_EXACT} to {NEWEST}{early})\n")
         return
     from kubectl_sched.render.writers.data import write_data
 

@@ -63,8 +63,8 @@ def load_configuration(
     """Return the configuration of a parsed KubeSchedulerConfiguration.
 
     None means kube-scheduler's defaults. Without `version` a document of an old apiVersion selects the newest minor
-    that serves it, and else the newest minor is taken. With `emulated` the feature gates are those of that minor, as
-    with kube-scheduler's flag --emulated-version. Raises ConfigurationError or FeatureGateError where
+    that serves it, and else the newest released minor is taken. With `emulated` the feature gates are those of that
+    minor, as with kube-scheduler's flag --emulated-version. Raises ConfigurationError or FeatureGateError where
     kube-scheduler refuses to start, except that a plugin it does not know is left out with a warning, and an
     apiVersion it no longer serves is read with one.
     """
@@ -92,7 +92,7 @@ def _load(
 
     document = decoding.configuration_document(document)
     api_version = document["apiVersion"]
-    chosen, warning = nearest(version or decoding.serving(api_version)[-1])
+    chosen, warning = nearest(version or min(decoding.serving(api_version)[-1], NEWEST))
     release = RELEASES[chosen]
     features = Features.for_version(_gates_of(release.version, emulated), feature_overrides)
     written = decoding.decode(document, release)

@@ -59,7 +59,13 @@ def default_plugins(release: Release, features: Features, api_version: str) -> P
         and _gate_open(plugin.gate, features)
         and (api_version.endswith("/v1") or plugin.name != "DynamicResources")
     )
-    return Plugins(multi_point=PluginSet(enabled=tuple(enabled)))
+    return Plugins(multi_point=PluginSet(enabled=tuple(enabled)), reserve=_default_reserve(release, features))
+
+
+def _default_reserve(release: Release, features: Features) -> PluginSet:
+    """Take out DefaultPreemption's Reserve, which is for groups alone, where there are none."""
+    is_idle = release.preemption_ranks_nodes and not features.enabled("GenericWorkload")
+    return PluginSet(disabled=(Plugin(name="DefaultPreemption"),)) if is_idle else PluginSet()
 
 
 def complete(args: Args, features: Features) -> Args:

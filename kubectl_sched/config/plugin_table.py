@@ -32,20 +32,21 @@ EXTENSION_POINTS: Final = (
     "queueSort",
     "placementGenerate",
     "placementScore",
+    "placementFeasible",
     "podGroupPostFilter",
 )
 """In the order in which kube-scheduler fills them, and so meets a mistake first."""
 
-INTERFACES: Final = {
-    point: {"placementGenerate": "PlacementGenerate", "placementScore": "PlacementScore"}.get(
-        point, point[0].upper() + point[1:]
-    )
-    + "Plugin"
-    for point in EXTENSION_POINTS
-}
+INTERFACES: Final = {point: f"{point[0].upper()}{point[1:]}Plugin" for point in EXTENSION_POINTS}
 """The Go interface of an extension point, as error texts name it."""
 
-_ADDED_POINTS: Final = {"preEnqueue": 26, "placementGenerate": 36, "placementScore": 36, "podGroupPostFilter": 37}
+_ADDED_POINTS: Final = {
+    "preEnqueue": 26,
+    "placementGenerate": 36,
+    "placementScore": 36,
+    "podGroupPostFilter": 37,
+    "placementFeasible": 38,
+}
 
 _TABLE: Final = Path(__file__).with_name("plugin_points.txt")
 

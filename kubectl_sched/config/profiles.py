@@ -174,7 +174,7 @@ class Expansion:
         if not names["bind"]:
             text = f"at least one bind plugin is needed for {profile}"
             raise self._refusal(text, "enable one plugin at bind, such as DefaultBinder")
-        if len(names.get("placementGenerate", ())) > 1:
+        if len(names.get("placementGenerate", ())) > 1 and not self.release.placements_are_merged:
             raise self._refusal(f"at most one placement generate plugin is allowed for {profile}")
 
     def _weights(self, point: str) -> dict[str, int]:

@@ -198,6 +198,7 @@ class Plugins(Part, frozen=True):
     multi_point: PluginSet = PluginSet()
     placement_generate: PluginSet = PluginSet()
     placement_score: PluginSet = PluginSet()
+    placement_feasible: PluginSet = PluginSet()
     pod_group_post_filter: PluginSet = PluginSet()
 
     def at(self, point: str) -> PluginSet:
@@ -218,6 +219,7 @@ class KubeSchedulerProfile(Part, frozen=True):
 
     scheduler_name: str | None = None
     percentage_of_nodes_to_score: Int32 | None = None
+    percentage_of_placements_to_score: Int32 | None = None
     plugins: Plugins | None = None
     plugin_config: tuple[PluginConfig, ...] = ()
 
@@ -296,6 +298,7 @@ class KubeSchedulerConfiguration(Part, frozen=True):
     enable_profiling: bool = True
     enable_contention_profiling: bool = True
     percentage_of_nodes_to_score: Int32 = 0
+    percentage_of_placements_to_score: Int32 | None = None
     pod_initial_backoff_seconds: Int64 = 1
     pod_max_backoff_seconds: Int64 = 10
     profiles: tuple[KubeSchedulerProfile, ...] = ()

@@ -46,6 +46,9 @@ _GO_PATH: Final = 'field.Path{name:"schedulerName", index:"", parent:(*field.Pat
 ONE_QUEUE: Final = (
     "all profiles share one queue, so the plugin that sorts it must have the same arguments in every profile"
 )
+_PLACEMENTS_NEED_GATE: Final = (
+    "percentageOfPlacementsToScore requires TopologyAwareWorkloadScheduling feature gate to be enabled"
+)
 _RESERVED_PREFIX: Final = "requests."
 _NATIVE_PREFIX: Final = "kubernetes.io/"
 
@@ -63,6 +66,7 @@ def _errors(config: KubeSchedulerConfiguration, release: Release, features: Feat
         yield invalid("parallelism", config.parallelism, "should be an integer value greater than zero")
     yield from _profiles(config, release, features)
     yield from _percentage("percentageOfNodesToScore", config.percentage_of_nodes_to_score)
+    yield from _placements_percentage("", config.percentage_of_placements_to_score, features)
     initial, most = config.pod_initial_backoff_seconds, config.pod_max_backoff_seconds
     if initial <= 0:
         yield invalid("podInitialBackoffSeconds", initial, "must be greater than 0")
@@ -103,6 +107,7 @@ def _profiles(config: KubeSchedulerConfiguration, release: Release, features: Fe
             yield required(f"{path}.schedulerName", advice=advice)
         if profile.percentage_of_nodes_to_score is not None:
             yield from _percentage(f"{path}.percentageOfNodesToScore", profile.percentage_of_nodes_to_score)
+        yield from _placements_percentage(f"{path}.", profile.percentage_of_placements_to_score, features)
         yield from _invalid_plugins(path, profile, config.api_version, release)
         yield from _plugin_config(path, profile, config.api_version, release, features)
         if name in seen:
@@ -119,13 +124,24 @@ def _percentage(path: str, value: int) -> Iterator[FieldError]:
         yield invalid(path, value, "not in valid range [0-100]")
 
 
+def _placements_percentage(prefix: str, value: int | None, features: Features) -> Iterator[FieldError]:
+    """Check the percentage of placements, which only TopologyAwareWorkloadScheduling knows."""
+    path = f"{prefix}percentageOfPlacementsToScore"
+    if value is None:
+        return
+    if features.enabled("TopologyAwareWorkloadScheduling"):
+        yield from _percentage(path, value)
+    else:
+        yield FieldError(f"{path}: Forbidden: {_PLACEMENTS_NEED_GATE}", "leave the field out, or set the gate")
+
+
 def _invalid_plugins(
     path: str, profile: KubeSchedulerProfile, api_version: str, release: Release
 ) -> Iterator[FieldError]:
     if profile.plugins is None or not api_version.endswith("/v1"):
         return
     for point in extension_points(release.version):
-        if point in {"placementGenerate", "placementScore"}:
+        if point in {"placementGenerate", "placementScore"} and not release.placement_plugins_are_validated:
             continue
         for index, plugin in enumerate(profile.plugins.at(point).enabled):
             if plugin.name in release.invalid_plugins:

@@ -86,6 +86,8 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
     """The minor."""
     patch: KubeVersion | None = None
     """The patch release, None for a minor whose patches are not known to differ."""
+    prerelease: str | None = None
+    """The tag that was read of a minor that is not released yet, such as v1.38.0-beta.0."""
     config_apis: tuple[str, ...]
     """The KubeSchedulerConfiguration versions that it serves, the one of its own defaults first."""
     multi_point: tuple[DefaultPlugin, ...]
@@ -122,6 +124,10 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
     """The unit in which validation states the largest length of a name; bytes are meant."""
     overflow_names_point: bool = False
     """The error for weights that overflow begins with the extension point: `score plugins: `."""
+    placement_plugins_are_validated: bool = False
+    """Plugins that validation refuses by name are refused as placementGenerate and placementScore plugins, too."""
+    placements_are_merged: bool = False
+    """Several PlacementGenerate plugins may be enabled, and a placement is a combination of one of each."""
 
     gangs_are_of_workloads: bool = False
     """A gang is a part of a Workload, not yet a PodGroup."""
@@ -132,6 +138,9 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
 
     fit_tells_unresolvable: bool = False
     """NodeResourcesFit's status is UnschedulableAndUnresolvable where a request is above what the node has at all."""
+
+    fit_scores_whole_pod: bool = False
+    """NodeResourcesFit scores requests of the pod as a whole, and resizes; before, the containers' specs alone."""
 
     balance_against_before: bool = False
     """NodeResourcesBalancedAllocation compares the balance with the pod to the balance without it."""
@@ -165,6 +174,12 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
 
     status_requests_summed_per_pod: bool = False
     """The resize status of containers is summed over the pod before the larger of it and the spec counts."""
+
+    empty_spread_selector_counts: bool = False
+    """An empty labelSelector of a topology spread constraint counts every pod of the namespace; before, none."""
+
+    storage_capacity_is_exact: bool = False
+    """VolumeBinding compares a claim's size with a CSIStorageCapacity exactly; before, both rounded up to bytes."""
 
     namespace_selector_stays: bool = False
     """InterPodAffinity keeps a term's namespaceSelector after it has looked up the namespaces that it selects, and then
@@ -219,6 +234,23 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
     unstarted_victims_keep_their_order: bool = False
     """Of two victims that never started, the one listed first counts as older."""
 
+    victims_tie_by_uid: bool = False
+    """Of two victims of equal importance that started at the same time, the one with the smaller UID is spared first;
+    pods that never started count as started last."""
+
+    victims_keep_priority: bool = False
+    """A pod of a group is a victim by its own priority, and ranks as a pod without a group where it goes alone."""
+
+    budgets_may_select_all: bool = False
+    """Preemption heeds PodDisruptionBudgets with an empty selector, and those of pods without labels."""
+
+    preemption_may_need_no_victim: bool = False
+    """A node where the pod fits beside all potential victims has no victims, unless an extender adds some; before,
+    preemption fails."""
+
+    preemption_ranks_nodes: bool = False
+    """A group's preemption tries nodes by the cost of their victims, which DefaultPreemption's Reserve notes."""
+
     gated_pods_are_nominated: bool = False
     """A pod that a PreEnqueue plugin holds back keeps the node that it is nominated to."""
 
@@ -261,13 +293,15 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def patch_name(self) -> str | None:
-        """Return the patch release as text, None if no patch of the minor is known to differ."""
+        """Return the patch release or pre-release as text, None if no patch of the minor is known to differ."""
+        if self.prerelease is not None:
+            return self.prerelease.removeprefix("v")
         return None if self.patch is None else str(self.patch)
 
     @property
     def name(self) -> str:
         """Return the version as people name it: with the patch where patches differ."""
-        return str(self.patch or self.version)
+        return self.patch_name or str(self.version)
 
     @property
     def exact(self) -> bool:
@@ -277,23 +311,28 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
 
 PATCHES: Final = {
     KubeVersion(1, minor): patch
-    for minor, patch in enumerate((17, 17, 17, 16, 15, 16, 15, 15, 14, 14, 13, 13, 13, 10, 6, 2), start=22)
+    for minor, patch in enumerate((17, 17, 17, 16, 15, 16, 15, 15, 14, 14, 13, 13, 13, 10, 6, 2, 0), start=22)
 }
 """The newest patch release of each minor whose changes were read."""
+
+PRERELEASES: Final = {KubeVersion(1, 38): "v1.38.0-beta.0"}
+"""The tag that was read of each minor that is not released yet."""
 
 OLDEST_EXACT: Final = KubeVersion(1, 33)
 _APPROXIMATION: Final = f"its own plugins, weights and reason texts, but the formulas of {OLDEST_EXACT}"
 SUPPORTED: Final = tuple(PATCHES)
 """Every minor that can be replayed, oldest first."""
 OLDEST: Final = SUPPORTED[0]
-NEWEST: Final = SUPPORTED[-1]
+NEWEST: Final = max(version for version in SUPPORTED if version not in PRERELEASES)
+"""The newest minor that is released, which is replayed where no version is known."""
 
 
 def nearest(version: KubeVersion) -> tuple[KubeVersion, str | None]:
     """Return the supported version to replay for `version`, and the warning to show unless decisions are exact."""
     minor = version.of_minor
-    taken = min(max(minor, OLDEST), NEWEST)
-    how = "" if RELEASES[taken].exact else f"approximately: {_APPROXIMATION}"
+    taken = min(max(minor, OLDEST), SUPPORTED[-1])
+    how = f"as of {PRERELEASES[taken]}, before its release" if taken in PRERELEASES else ""
+    how = how if RELEASES[taken].exact else f"approximately: {_APPROXIMATION}"
     if taken != minor:
         told = f"Kubernetes {version} is not supported; replaying {taken}, the nearest one that is"
         return taken, f"{told}, {how}" if how else told
@@ -349,6 +388,7 @@ def _release(version: KubeVersion) -> Release:
         "devices": DeviceRules(**{**row["devices"], "channels": tuple(channels)}),
         "version": version.of_minor,
         "patch": version if changing_patches(version.of_minor) else None,
+        "prerelease": PRERELEASES.get(version.of_minor),
     }
     plain: dict[str, Any] = {field: tuple(value) if isinstance(value, list) else value for field, value in row.items()}
     return Release(**(plain | made))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _Value = TypeVar("_Value")
 
-_OWN_SECTION: Final = frozenset({"version", "patch", "config_apis", "multi_point", "devices"})
+_OWN_SECTION: Final = frozenset({"version", "patch", "prerelease", "config_apis", "multi_point", "devices"})
 
 _MODULES: Final = {33: (6, 13), 34: (0, 2, 3, 4, 12), 35: (4, 5, 6, 8), 36: (1, 2, 3, 4, 5), 37: (1, 2)}
 """By minor the patches whose Go module was read; of the others the changelog, and the same fix in a newer minor."""
@@ -58,7 +58,8 @@ def _minors() -> Iterator[str]:
     for version in reversed(SUPPORTED):
         release = RELEASES[version]
         apis = ", ".join(api.rpartition("/")[2] for api in release.config_apis)
-        yield f"| {version} | v{newest_patch(version)} | {'exact' if release.exact else 'approximate'} | {apis} |"
+        read = release.prerelease or f"v{newest_patch(version)}"
+        yield f"| {version} | {read} | {'exact' if release.exact else 'approximate'} | {apis} |"
 
 
 def _default_plugins() -> Iterator[str]:

@@ -182,7 +182,11 @@ def _raw_scores(priorities: Iterable[tuple[str, int]], place: Mapping[str, int])
 def process_preemption(
     client: ExtenderClient, extenders: Sequence[Extender], pod: Pod, candidates: Sequence[Candidate], nodes: Snapshot
 ) -> list[Candidate]:
-    """The candidates that the extenders leave, with the victims that they name. Raises ExtenderError."""
+    """The candidates that the extenders leave, with the victims that they name. Raises ExtenderError.
+
+    A candidate that comes without victims stays until the last extender that does not leave it out; one of them has to
+    add some.
+    """
     left = list(candidates)
     for extender in extenders:
         if not left:
@@ -196,11 +200,12 @@ def process_preemption(
             if not extender.ignorable:
                 raise
             continue
+        open_names = {candidate.node_name for candidate in left if not candidate.victims}
         for candidate in answered:
-            if not candidate.victims and not extender.ignorable:
+            if not candidate.victims and candidate.node_name not in open_names and not extender.ignorable:
                 raise ExtenderError(f'expected at least one victim pod on node "{candidate.node_name}"')
-        left = [candidate for candidate in answered if candidate.victims]
-    return left
+        left = [candidate for candidate in answered if candidate.victims or candidate.node_name in open_names]
+    return [candidate for candidate in left if candidate.victims]
 
 
 def _victims(client: ExtenderClient, extender: Extender, pod: Pod, candidates: Sequence[Candidate]) -> dict[str, Any]:

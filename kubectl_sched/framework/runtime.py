@@ -111,7 +111,9 @@ class Framework:
 
     @property
     def placement_feasible_plugins(self) -> tuple[PlacementFeasiblePlugin, ...]:
-        """The plugins that judge a group's progress, wherever the profile enables them."""
+        """The plugins that judge a group's progress: at a point of their own since 1.38, wherever enabled before."""
+        if "placementFeasible" in self.profile.plugins:
+            return self._at("placementFeasible", PlacementFeasiblePlugin)
         return tuple(plugin for plugin in self.plugins.values() if isinstance(plugin, PlacementFeasiblePlugin))
 
     def run_pre_enqueue(self, pod: Pod, nodes: Snapshot) -> Status:

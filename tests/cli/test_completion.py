@@ -74,7 +74,9 @@ def values(*words: str) -> list[str]:
         (("explain", "-o", "ja"), []),
         (("explain", "-o", "js"), ["json"]),
         (("explain", "--colo"), ["--color"]),
-        (("explain", "--kube-version", "1.3"), [f"1.{minor}" for minor in range(37, 29, -1)]),
+        (("explain", "--kube-version", "1.3"), [f"1.{minor}" for minor in range(38, 29, -1)]),
+        (("explain", "--kube-version", "1.37."), ["1.37.2", "1.37.1", "1.37.0"]),
+        (("diff", "--to-kube-version", "1.36.6"), ["1.36.6"]),
         (
             ("explain", "--kube-version", "1.33", "--feature-gates", "A=true,DRAPrio"),
             ["A=true,DRAPrioritizedList=true"],

@@ -12,7 +12,7 @@ from kubectl_sched.cli.app import with_command
 from kubectl_sched.cli.command_line import command_first
 from kubectl_sched.cli.help import help_texts
 from kubectl_sched.cli.lazy_commands import COMMANDS, command
-from kubectl_sched.config.versions import NEWEST, OLDEST_EXACT, SUPPORTED
+from kubectl_sched.config.versions import NEWEST, OLDEST_EXACT, PRERELEASES, SUPPORTED
 from tests.terminal import on_terminal
 
 HELP = help_texts().commands
@@ -143,7 +143,8 @@ def test_what_is_not_there_is_said_in_one_sentence(arguments: list[str], said: s
 
 @pytest.mark.parametrize("arguments", [["version"], ["--version"]])
 def test_the_version_comes_with_the_minors_that_are_replayed(arguments: list[str]) -> None:
-    said = f"kubectl-sched {version('kubectl-sched')} (replays Kubernetes {OLDEST_EXACT} to {NEWEST})"
+    early = "".join(f", and {minor} as of {tag}" for minor, tag in PRERELEASES.items())
+    said = f"kubectl-sched {version('kubectl-sched')} (replays Kubernetes {OLDEST_EXACT} to {NEWEST}{early})"
     shown, code = on_terminal(arguments)
     assert (shown.strip(), code) == (said, 0)
 

@@ -54,8 +54,10 @@ def test_versions_are_ordered_by_number() -> None:
         ("1.21", "1.22", "is not supported; replaying 1.22, the nearest one that is, approximately: its own plugins"),
         ("1.36.2", "1.36.2", None),
         ("1.36.99", str(newest_patch(KubeVersion(1, 36))), "1.36.99 is newer than any patch known; replaying 1.36."),
-        ("1.99.1", str(NEWEST), f"is not supported; replaying {NEWEST}"),
-        ("1.99", str(NEWEST), f"is not supported; replaying {NEWEST}"),
+        ("1.99.1", str(SUPPORTED[-1]), f"is not supported; replaying {SUPPORTED[-1]}"),
+        ("1.99", str(SUPPORTED[-1]), f"is not supported; replaying {SUPPORTED[-1]}"),
+        ("1.38", "1.38", "Kubernetes 1.38 is replayed as of v1.38.0-beta.0, before its release"),
+        ("1.38.0-rc.1", "1.38.0", "Kubernetes 1.38.0 is replayed as of v1.38.0-beta.0, before its release"),
     ],
 )
 def test_the_nearest_supported_version_is_taken(version: str, taken: str, warning: str | None) -> None:
@@ -75,6 +77,14 @@ def test_without_a_patch_the_newest_is_replayed() -> None:
     minor = KubeVersion(1, 36)
     assert RELEASES[minor] is RELEASES[newest_patch(minor)]
     assert RELEASES[KubeVersion(1, 30)].patch is None
+
+
+def test_a_minor_that_is_not_released_is_named_by_its_tag_and_never_assumed() -> None:
+    for version in KubeVersion(1, 38), KubeVersion(1, 38, 0):
+        assert (RELEASES[version].name, RELEASES[version].patch_name) == ("1.38.0-beta.0", "1.38.0-beta.0")
+    assert KubeVersion(1, 38) not in {NEWEST, load_configuration(None).version}
+    document = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
+    assert load_configuration(document).version == NEWEST
 
 
 @pytest.mark.parametrize("minor", SUPPORTED, ids=str)

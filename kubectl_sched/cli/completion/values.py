@@ -130,10 +130,19 @@ def _profiles(given: Mapping[str, Any], _: str) -> Iterable[Candidate]:
     return configured_profiles(config) if config else source_of(given).scheduler_names()
 
 
-def _versions(*_: object) -> Iterable[Candidate]:
-    from kubectl_sched.config import SUPPORTED
+def _versions(_: Mapping[str, Any], incomplete: str) -> Iterable[Candidate]:
+    """The minors, and the patch releases of a minor once its second dot is typed, newest first."""
+    from kubectl_sched.config import SUPPORTED, KubeVersion
+    from kubectl_sched.config.versions import PRERELEASES, newest_patch
 
-    return [Candidate(str(version), "") for version in reversed(SUPPORTED)]
+    minors = [version for version in reversed(SUPPORTED) if version not in PRERELEASES]
+    begun = [minor for minor in minors if incomplete.startswith(f"{minor}.")]
+    if begun:
+        newest = newest_patch(begun[0])
+        patches = (KubeVersion(newest.major, newest.minor, number) for number in range(newest.patch, -1, -1))
+        return [Candidate(str(each), "") for each in patches]
+    early = [Candidate(str(minor), f"as of {tag}, before its release") for minor, tag in PRERELEASES.items()]
+    return [*early, *(Candidate(str(minor), "") for minor in minors)]
 
 
 def _feature_gates(given: Mapping[str, Any], incomplete: str) -> Iterable[Candidate]:

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.preemption_choice import Candidate
     from kubectl_sched.framework.status import NodeToStatus
     from kubectl_sched.plugins.default_preemption.budgets import Budgets
-    from kubectl_sched.plugins.default_preemption.victims import GroupVictims, SingleVictims
+    from kubectl_sched.plugins.default_preemption.dry_run import WithoutVictims
+    from kubectl_sched.plugins.default_preemption.victims import GroupVictims, SingleVictims, VictimOrder
     from kubectl_sched.snapshot import Snapshot
 
 NOT_HELPFUL = unresolvable("Preemption is not helpful for scheduling")
@@ -57,7 +58,7 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin, PodGroupPostFilterPl
 
         from kubectl_sched.plugins.default_preemption.dry_run import DryRun
 
-        dry_run = DryRun(framework, state, pod, nodes, self._budgets(nodes), victims)
+        dry_run = DryRun(framework, state, pod, nodes, self._budgets(nodes), victims, self._without_victims(pod))
         outcomes = dry_run.run(np.flatnonzero(helped))
         words = _per_node(len(nodes), outcomes.statuses)
         if not outcomes.candidates:
@@ -91,18 +92,22 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin, PodGroupPostFilterPl
     ) -> PodGroupPostFilterResult:
         """Find the victims for the group, unless it may not preempt or nothing helps."""
         from kubectl_sched.plugins.default_preemption.podgroup_preemption import GroupPreemption
-        from kubectl_sched.plugins.default_preemption.victims import GroupVictims, GroupVictimsOfPodGroups
+        from kubectl_sched.plugins.default_preemption.victims import GroupVictimsOfPodGroups
 
-        search = GroupPreemption(
-            info=info, nodes=nodes, framework=framework, budgets=self._budgets(nodes), trial=cycle.trial
-        )
         release, enabled = self._handle.release, self._handle.features.enabled
-        keep = release.unstarted_victims_keep_their_order
-        if not release.groups_have_placement_feasible:
+        has_own_policy = release.groups_have_placement_feasible
+        victims = self._group_victims(nodes) if has_own_policy else GroupVictimsOfPodGroups(nodes, self._order)
+        search = GroupPreemption(
+            info=info,
+            nodes=nodes,
+            framework=framework,
+            budgets=self._budgets(nodes),
+            victims=victims,
+            trial=cycle.trial,
+        )
+        if not has_own_policy:
             never = any(pod.spec.preemption_policy == "Never" for pod in info.pods)
-            everywhere = GroupVictimsOfPodGroups(nodes, unstarted_keep_their_order=keep).everywhere()
-            return search.run(everywhere, "Never" if never else "")
-        victims = GroupVictims(nodes, trees=enabled("CompositePodGroup"), unstarted_keep_their_order=keep)
+            return search.run(victims.everywhere(), "Never" if never else "")
         policies = (
             [info.group.spec.preemption_policy]
             if enabled("PodGroupPreemptionPolicy")
@@ -123,6 +128,19 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin, PodGroupPostFilterPl
         result = search.run(everywhere, "Never" if never else "")
         said = Status(result.status.code, (f"pod group preemption: {result.status.message}",))
         return PodGroupPostFilterResult(status=said, victims=result.victims, nominations=result.nominations)
+
+    def _without_victims(self, pod: Pod) -> WithoutVictims:
+        """Return what a node comes to where the pod would fit beside all potential victims."""
+        from kubectl_sched.plugins.default_preemption.dry_run import WithoutVictims
+
+        if not self._handle.release.preemption_may_need_no_victim:
+            return WithoutVictims.ERROR
+        if self._handle.extender_client is not None:
+            from kubectl_sched.framework.extenders import is_interested
+
+            if any(each.preempt_verb and is_interested(each, pod) for each in self._handle.extenders):
+                return WithoutVictims.CANDIDATE
+        return WithoutVictims.REFUSAL
 
     def _left_by_extenders(self, pod: Pod, nodes: Snapshot, candidates: list[Candidate]) -> list[Candidate] | Status:
         """The candidates after the extenders' say, where they are asked, or why there are none."""
@@ -147,18 +165,36 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin, PodGroupPostFilterPl
         return Status(reasons=(announcement,))
 
     def _victims(self, nodes: Snapshot) -> SingleVictims:
-        from kubectl_sched.plugins.default_preemption.victims import GroupVictims, SingleVictims
+        from kubectl_sched.plugins.default_preemption.victims import SingleVictims
 
-        release, enabled = self._handle.release, self._handle.features.enabled
-        keep = release.unstarted_victims_keep_their_order
-        if release.groups_are_victims and enabled("GenericWorkload"):
-            return GroupVictims(nodes, trees=enabled("CompositePodGroup"), unstarted_keep_their_order=keep)
-        return SingleVictims(nodes, unstarted_keep_their_order=keep)
+        if self._handle.release.groups_are_victims and self._handle.features.enabled("GenericWorkload"):
+            return self._group_victims(nodes)
+        return SingleVictims(nodes, self._order)
+
+    def _group_victims(self, nodes: Snapshot) -> GroupVictims:
+        from kubectl_sched.plugins.default_preemption.victims import GroupVictims
+
+        trees, by_pod = self._handle.features.enabled("CompositePodGroup"), self._handle.release.victims_keep_priority
+        return GroupVictims(nodes, self._order, trees=trees, by_pod=by_pod)
+
+    @property
+    def _order(self) -> VictimOrder:
+        from kubectl_sched.plugins.default_preemption.victims import VictimOrder
+
+        release = self._handle.release
+        return VictimOrder(
+            unstarted_keep_their_order=release.unstarted_victims_keep_their_order, by_uid=release.victims_tie_by_uid
+        )
 
     def _budgets(self, nodes: Snapshot) -> Budgets:
         from kubectl_sched.plugins.default_preemption.budgets import Budgets
 
-        return Budgets(nodes.objects, one_violation_is_enough=self._handle.release.one_violated_budget_is_enough)
+        release = self._handle.release
+        return Budgets(
+            nodes.objects,
+            one_violation_is_enough=release.one_violated_budget_is_enough,
+            may_select_all=release.budgets_may_select_all,
+        )
 
     def _group_in_the_way(self, pod: Pod, nodes: Snapshot) -> str | None:
         """Return the reason for which a pod of a group may not preempt by itself, None if it may."""

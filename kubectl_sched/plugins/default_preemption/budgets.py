@@ -19,10 +19,11 @@ if TYPE_CHECKING:
 class Budgets:
     """The budgets of the cluster, asked once for each distinct (namespace, labels)."""
 
-    def __init__(self, objects: Objects, *, one_violation_is_enough: bool) -> None:
+    def __init__(self, objects: Objects, *, one_violation_is_enough: bool, may_select_all: bool) -> None:
         self._one_is_enough = one_violation_is_enough
+        self._may_select_all = may_select_all
         self._budgets = list(objects.all(PodDisruptionBudget))
-        self._selectors = [_selector(budget) for budget in self._budgets]
+        self._selectors = [self._selector(budget) for budget in self._budgets]
         self._matching: dict[tuple[str, tuple[tuple[str, str], ...]], tuple[int, ...]] = {}
 
     def split(self, pods: Sequence[Pod]) -> tuple[list[Pod], list[Pod], tuple[str, ...]]:
@@ -89,8 +90,8 @@ class Budgets:
         return self._selecting(pod.metadata.namespace, pod.metadata.labels)
 
     def _selecting(self, namespace: str, labels: Labels) -> tuple[int, ...]:
-        """The budgets that select pods with these labels. A pod without labels is selected by none."""
-        if not labels or not self._budgets:
+        """The budgets that select pods with these labels. Up to 1.37 a pod without labels is selected by none."""
+        if not self._budgets or (not labels and not self._may_select_all):
             return ()
         key = (namespace, tuple(labels.items()))
         found = self._matching.get(key)
@@ -102,11 +103,10 @@ class Budgets:
             )
         return found
 
-
-def _selector(budget: PodDisruptionBudget) -> Selector | None:
-    """None for a selector that is invalid, nil or empty: it matches nothing."""
-    try:
-        selector = selector_of(budget.spec.selector)
-    except InvalidSelector:
-        return None
-    return None if selector.is_empty else selector
+    def _selector(self, budget: PodDisruptionBudget) -> Selector | None:
+        """None for a selector that matches nothing: one that is invalid or nil, and up to 1.37 an empty one."""
+        try:
+            selector = selector_of(budget.spec.selector)
+        except InvalidSelector:
+            return None
+        return None if selector.nothing or (selector.is_empty and not self._may_select_all) else selector

@@ -7,6 +7,7 @@ depend take each of these steps together, and the filters run once a step over a
 
 from __future__ import annotations
 
+from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,14 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot.array_types import Rows
 
 NO_VICTIMS = unresolvable("No preemption victims found for incoming pod")
+
+
+class WithoutVictims(Enum):
+    """The outcome for a node where the pod would fit beside all potential victims."""
+
+    ERROR = "the dry run fails (up to 1.37)"
+    REFUSAL = "the node has no victims"
+    CANDIDATE = "an extender may add victims"
 
 
 class Outcomes(Struct):
@@ -129,7 +138,9 @@ class DryRun:
         nodes: Snapshot,
         budgets: Budgets,
         victims: SingleVictims,
+        without_victims: WithoutVictims,
     ) -> None:
+        self._without_victims = without_victims
         self._framework = framework
         self._state = state
         self._pod = pod
@@ -283,7 +294,7 @@ class DryRun:
     def _conclude(self, trial: _Trial) -> None:
         name = self._nodes.names[trial.row]
         if not trial.in_the_way:
-            self._failed(trial.row, error(f'expected at least one victim pod on node "{name}"'))
+            self._conclude_without_victims(trial)
             return
         leaving = [trial.order[step] for step in trial.in_the_way]
         if trial.violating and len(trial.violating) < len(trial.order):
@@ -299,6 +310,15 @@ class DryRun:
                 violated_budgets=trial.violated_budgets if violations else (),
             )
         )
+
+    def _conclude_without_victims(self, trial: _Trial) -> None:
+        name = self._nodes.names[trial.row]
+        if self._without_victims is WithoutVictims.CANDIDATE:
+            self._outcomes.candidates.append(Candidate(node_name=name, victims=(), pdb_violations=0))
+        elif self._without_victims is WithoutVictims.REFUSAL:
+            self._failed(trial.row, NO_VICTIMS)
+        else:
+            self._failed(trial.row, error(f'expected at least one victim pod on node "{name}"'))
 
 
 def _rows(trials: Sequence[_Trial]) -> Rows:

@@ -13,9 +13,7 @@ import numpy as np
 
 from kubectl_sched.framework.cycle_state import PluginError
 from kubectl_sched.framework.podgroup_info import PodGroupPostFilterResult, ProposedAssignment
-from kubectl_sched.framework.preemption_choice import order_of_importance
 from kubectl_sched.framework.status import SUCCESS, Status, error, unresolvable, unschedulable
-from kubectl_sched.plugins.default_preemption.victims import ranks_of
 from kubectl_sched.record import CachingRecord
 
 if TYPE_CHECKING:
@@ -25,7 +23,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.interface import PluginsRunner
     from kubectl_sched.framework.podgroup_info import GroupAttempt, GroupTrial, PodGroupInfo
     from kubectl_sched.plugins.default_preemption.budgets import Budgets
-    from kubectl_sched.plugins.default_preemption.victims import Victim
+    from kubectl_sched.plugins.default_preemption.victims import GroupVictims, Victim
     from kubectl_sched.snapshot import Snapshot
 
 _NO_VICTIMS = unresolvable("No preemption victims found for incoming preemptor")
@@ -39,13 +37,14 @@ class GroupPreemption(CachingRecord, frozen=True, kw_only=True):
     nodes: Snapshot
     framework: PluginsRunner
     budgets: Budgets
+    victims: GroupVictims
     trial: Callable[[Snapshot], GroupTrial]
 
-    def run(self, victims: Sequence[Victim], policy: str) -> PodGroupPostFilterResult:
+    def run(self, everywhere: Sequence[Victim], policy: str) -> PodGroupPostFilterResult:
         """Find the victims to take, among those that may be taken."""
         if policy == "Never":
             return PodGroupPostFilterResult(status=_NEVER)
-        potential = [victim for victim in victims if victim.priority < self.info.priority]
+        potential = [victim for victim in everywhere if victim.priority < self.info.priority]
         if not potential:
             return PodGroupPostFilterResult(status=_NO_VICTIMS)
         nodes = self.nodes
@@ -79,7 +78,7 @@ class GroupPreemption(CachingRecord, frozen=True, kw_only=True):
             else:
                 taken.append(victim)
         pods = self.nodes.existing_pods.pods
-        gone = tuple(pods[index] for victim in self._sorted(taken) for index in victim.indices)
+        gone = tuple(pods[index] for victim in self.victims.in_order_of_importance(taken) for index in victim.indices)
         nominations = tuple(ProposedAssignment(pod=each.pod, node_name=each.node_name) for each in found.attempts)
         said = Status(reasons=(f"found a placement for podgroup, preempting {len(gone)} victims",))
         return PodGroupPostFilterResult(
@@ -122,13 +121,8 @@ class GroupPreemption(CachingRecord, frozen=True, kw_only=True):
 
     def _in_order(self, potential: Sequence[Victim]) -> list[Victim]:
         """The victims that violate a budget first, each part with the most important first."""
-        ordered = self._sorted(potential)
+        ordered = self.victims.in_order_of_importance(potential)
         pods = self.nodes.existing_pods.pods
         violating = self.budgets.violating_units([[pods[index] for index in victim.indices] for victim in ordered])
         pairs = list(zip(ordered, violating, strict=True))
         return [victim for victim, each in pairs if each] + [victim for victim, each in pairs if not each]
-
-    def _sorted(self, victims: Sequence[Victim]) -> list[Victim]:
-        keep = self.framework.handle.release.unstarted_victims_keep_their_order
-        order = order_of_importance(ranks_of(victims, self.nodes.existing_pods.pods), unstarted_keep_their_order=keep)
-        return [victims[position] for position in order]

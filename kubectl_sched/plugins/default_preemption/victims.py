@@ -37,6 +37,14 @@ class Victim(Record, frozen=True, kw_only=True):
     rank: int = _POD
 
 
+class VictimOrder(Record, frozen=True, kw_only=True):
+    """A minor's order of equally important victims."""
+
+    unstarted_keep_their_order: bool
+    by_uid: bool
+    """The smaller UID comes first, whether the pods have started or not."""
+
+
 class PotentialVictims(NamedTuple):
     """Of one node, the most important first: the indices of the pods of each, and its rank in importance."""
 
@@ -47,9 +55,9 @@ class PotentialVictims(NamedTuple):
 class SingleVictims:
     """Every pod for itself, by its own priority."""
 
-    def __init__(self, nodes: Snapshot, *, unstarted_keep_their_order: bool) -> None:
+    def __init__(self, nodes: Snapshot, order: VictimOrder) -> None:
         self._nodes = nodes
-        self.unstarted_keep_their_order = unstarted_keep_their_order
+        self._tied = order
 
     def priority(self, pod: Pod) -> int:
         """The priority that the preemptor's must exceed."""
@@ -90,7 +98,7 @@ class SingleVictims:
         return PotentialVictims([units[each] for each in order], [ranks[each] for each in order])
 
     def _order(self, ranks: Sequence[int]) -> Sequence[int]:
-        return order_of_importance(ranks, unstarted_keep_their_order=self.unstarted_keep_their_order)
+        return order_of_importance(ranks, unstarted_keep_their_order=self._tied.unstarted_keep_their_order)
 
     @cached_property
     def _priorities(self) -> Integers:
@@ -103,20 +111,29 @@ class SingleVictims:
         place_of = {time: place for place, time in enumerate(sorted(started.values))}
         _, priorities = np.unique(-self._priorities, return_inverse=True)
         of_time = started.numbers(lambda time: rank(place_of[time], is_unstarted=time == UNSTARTED))
-        return priorities * rank(len(place_of), is_unstarted=False) + of_time
+        ranks: Integers = priorities * rank(len(place_of), is_unstarted=False) + of_time
+        return self._told_apart(ranks) if self._tied.by_uid else ranks
+
+    def _told_apart(self, ranks: Integers) -> Integers:
+        """int64[m]: the importance of each pod, of equal ones the one with the smaller UID first."""
+        keys = list(zip(ranks.tolist(), (pod.metadata.uid for pod in self._nodes.existing_pods.pods), strict=True))
+        places = np.empty(len(keys), dtype=np.int64)
+        places[sorted(range(len(keys)), key=keys.__getitem__)] = np.arange(len(keys))
+        return 2 * places
 
 
 class GroupVictims(SingleVictims):
-    """Pods of a group have the group's priority; where its disruption mode is `all`, they go together."""
+    """Pods of a group whose disruption mode is `all` go together; up to 1.37 they have the group's priority."""
 
-    def __init__(self, nodes: Snapshot, *, trees: bool, unstarted_keep_their_order: bool) -> None:
-        super().__init__(nodes, unstarted_keep_their_order=unstarted_keep_their_order)
+    def __init__(self, nodes: Snapshot, order: VictimOrder, *, trees: bool, by_pod: bool = False) -> None:
+        super().__init__(nodes, order)
         self._trees = trees
+        self._by_pod = by_pod
 
     def priority(self, pod: Pod) -> int:
-        """That of the topmost group, the pod's own where it is in none that exists."""
+        """That of the topmost group, the pod's own where it is in none that exists or from 1.38 on."""
         groups = list(self._above(pod))
-        if not groups:
+        if not groups or self._by_pod:
             return pod.priority
         return groups[-1].spec.priority if groups[-1].spec.priority is not None else 0
 
@@ -129,7 +146,7 @@ class GroupVictims(SingleVictims):
 
         def on(row: int) -> PotentialVictims:
             found = [victim for victim in self._on(row) if victim.priority < priority]
-            return self.in_order([victim.indices for victim in found], ranks_of(found, self._nodes.existing_pods.pods))
+            return self.in_order([victim.indices for victim in found], self.ranks_of(found))
 
         return on
 
@@ -145,7 +162,7 @@ class GroupVictims(SingleVictims):
             pod = pods[index]
             whole = [group for group in self._above(pod) if _goes_as_a_whole(group)]
             if not whole:
-                rank = _POD if pod.group_name is None else _OF_GROUP
+                rank = _POD if pod.group_name is None or self._by_pod else _OF_GROUP
                 found[index] = Victim(indices=(index,), priority=self.priority(pod), rank=rank)
                 continue
             group = whole[-1]
@@ -154,6 +171,22 @@ class GroupVictims(SingleVictims):
                 rank = _OF_GROUP if isinstance(group, PodGroup) else _OF_TREE
                 found[key] = Victim(indices=self._members(group), priority=self.priority(pod), rank=rank)
         return list(found.values())
+
+    def ranks_of(self, victims: Sequence[Victim]) -> list[int]:
+        """The importance of each, of all pods of the cluster."""
+        pods = self._nodes.existing_pods.pods
+        keys = []
+        for victim in victims:
+            started = min(start_time(pods[index]) for index in victim.indices)
+            uid = pods[victim.indices[0]].metadata.uid if self._tied.by_uid else ""
+            keys.append((-victim.priority, -victim.rank, -len(victim.indices), started, uid))
+        place_of = {key: place for place, key in enumerate(sorted(set(keys)))}
+        is_chance = not self._tied.by_uid
+        return [rank(place_of[key], is_unstarted=is_chance and key[3] == UNSTARTED) for key in keys]
+
+    def in_order_of_importance(self, victims: Sequence[Victim]) -> list[Victim]:
+        """The most important first."""
+        return [victims[position] for position in self._order(self.ranks_of(victims))]
 
     def _above(self, pod: Pod) -> Iterator[Group]:
         """The pod's group and those that this one is part of, upwards."""
@@ -203,8 +236,8 @@ class GroupVictims(SingleVictims):
 class GroupVictimsOfPodGroups(GroupVictims):
     """1.36: a pod keeps its own priority, unless the disruption mode of its group is the word `PodGroup`."""
 
-    def __init__(self, nodes: Snapshot, *, unstarted_keep_their_order: bool) -> None:
-        super().__init__(nodes, trees=False, unstarted_keep_their_order=unstarted_keep_their_order)
+    def __init__(self, nodes: Snapshot, order: VictimOrder) -> None:
+        super().__init__(nodes, order, trees=False)
 
     def priority(self, pod: Pod) -> int:
         """That of the group where it goes as a whole, else the pod's own."""
@@ -213,16 +246,6 @@ class GroupVictimsOfPodGroups(GroupVictims):
 
     def _members(self, group: Group) -> tuple[int, ...]:
         return tuple(index for index, key in self._placed if key == (group.namespace, group.name))
-
-
-def ranks_of(victims: Sequence[Victim], pods: Sequence[Pod]) -> list[int]:
-    """The importance of each, of all pods of the cluster."""
-    keys = []
-    for victim in victims:
-        started = min(start_time(pods[index]) for index in victim.indices)
-        keys.append((-victim.priority, -victim.rank, -len(victim.indices), started))
-    place_of = {key: place for place, key in enumerate(sorted(set(keys)))}
-    return [rank(place_of[key], is_unstarted=key[-1] == UNSTARTED) for key in keys]
 
 
 def _goes_as_a_whole(group: Group) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from kubectl_sched.api.component_helpers.container_resources import PodResourcesOptions
-from kubectl_sched.api.component_helpers.pod_requests import fit_request, scoring_request
+from kubectl_sched.api.component_helpers.pod_requests import fit_request, scheduler_options, scoring_request
 from kubectl_sched.api.component_helpers.resource_names import is_extended_resource_name
 from kubectl_sched.config.types import NodeResourcesFitArgs
 from kubectl_sched.framework.cycle_state import PluginError, StateKey
@@ -56,8 +56,8 @@ PRE_SCORE_STATE: StateKey[PreScoreState] = StateKey(name="PreScoreNodeResourcesF
 
 _SIDECARS_OFF = unresolvable("Pod has a restartable init container and the SidecarContainers feature is disabled")
 
-_SCORING = PodResourcesOptions(skip_pod_level_resources=True)
-"""Upstream never hands the feature gates to the scorer, so it looks at the containers' specs alone."""
+_CONTAINERS_ALONE = PodResourcesOptions(skip_pod_level_resources=True)
+"""Up to 1.37 the feature gates never come to the scorer, so it looks at the containers' specs alone."""
 
 
 class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, PlacementScorePlugin, SignPlugin):
@@ -77,6 +77,11 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         self._sidecars = features.enabled("SidecarContainers")
         self._devices = features.enabled("DRAExtendedResource")
         self._options = PodResourcesOptions(skip_pod_level_resources=not features.enabled("PodLevelResources"))
+        self._scoring = _CONTAINERS_ALONE
+        if handle.release.fit_scores_whole_pod:
+            self._scoring = scheduler_options(
+                features.enabled, sums_status_per_pod=handle.release.status_requests_summed_per_pod
+            )
         self._absent_only = handle.release.device_class_hides_missing_resource
         self._tells_unresolvable = handle.release.fit_tells_unresolvable
 
@@ -159,7 +164,7 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         return evidence.lack(resource, request.requests, nodes, rows)
 
     def _pre_score_state(self, pod: Pod, nodes: Snapshot) -> PreScoreState:
-        requests = scoring_request(pod, _SCORING, use_requested=False)
+        requests = scoring_request(pod, self._scoring, use_requested=False)
         return PreScoreState(requests=requests, devices=device_counts(self._resources, nodes, self._handle))
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Status:
@@ -190,6 +195,6 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         """Return how full the placement's nodes would be together: always by MostAllocated, whatever the strategy."""
         requests: dict[str, int] = {}
         for each in assignments:
-            for name, amount in scoring_request(each.pod, _SCORING, use_requested=False).items():
+            for name, amount in scoring_request(each.pod, self._scoring, use_requested=False).items():
                 requests[name] = requests.get(name, 0) + amount
         return placement_score(self._resources, requests, nodes, placement.rows)

@@ -47,7 +47,9 @@ class PodTopologySpread(
     name: ClassVar[str] = "PodTopologySpread"
 
     def __init__(self, args: PodTopologySpreadArgs | None, handle: Handle) -> None:
-        self.constraints = Constraints(args, handle.features)
+        self.constraints = Constraints(
+            args, handle.features, empty_selector_counts=handle.release.empty_spread_selector_counts
+        )
         self._grows_in_place = grows_in_place(handle)
 
     def sign_pod(self, pod: Pod, nodes: Snapshot) -> Fragments | None:

@@ -57,6 +57,8 @@ class Constraint(Record, frozen=True, kw_only=True):
     max_skew: int
     topology_key: str
     selector: Selector
+    counts_nothing: bool = False
+    """No existing pod counts, whatever the selector selects: up to 1.37 so it is with an empty selector."""
     min_domains: int = 1
     honors_node_affinity: bool = True
     honors_node_taints: bool = False
@@ -65,7 +67,10 @@ class Constraint(Record, frozen=True, kw_only=True):
 class Constraints:
     """Finds a pod's constraints, as one configured plugin does."""
 
-    def __init__(self, args: PodTopologySpreadArgs | None, features: Features) -> None:
+    def __init__(
+        self, args: PodTopologySpreadArgs | None, features: Features, *, empty_selector_counts: bool = False
+    ) -> None:
+        self._empty_selector_counts = empty_selector_counts
         self._system_defaulted = args is None or args.defaulting_type == "System"
         self._defaults = SYSTEM_DEFAULTS if args is None or self._system_defaulted else args.default_constraints
         self._merges_label_keys = features.enabled("MatchLabelKeysInPodTopologySpread")
@@ -144,6 +149,7 @@ class Constraints:
             max_skew=stored.max_skew,
             topology_key=stored.topology_key,
             selector=selector,
+            counts_nothing=selector.nothing or (selector.is_empty and not self._empty_selector_counts),
             min_domains=1 if stored.min_domains is None else stored.min_domains,
             honors_node_affinity=affinity is None or not self._has_policies or affinity == _HONOR,
             honors_node_taints=self._has_policies and taints == _HONOR,
@@ -230,6 +236,7 @@ def _with_selector(constraint: Constraint, selector: Selector) -> Constraint:
         max_skew=constraint.max_skew,
         topology_key=constraint.topology_key,
         selector=selector,
+        counts_nothing=selector.nothing,
         min_domains=constraint.min_domains,
         honors_node_affinity=constraint.honors_node_affinity,
         honors_node_taints=constraint.honors_node_taints,

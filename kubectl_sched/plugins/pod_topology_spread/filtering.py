@@ -99,9 +99,9 @@ def nodes_with_all_keys(nodes: Snapshot, constraints: tuple[Constraint, ...]) ->
 
 
 def matching_pods(pod: Pod, nodes: Snapshot, constraint: Constraint) -> Mask:
-    """bool[m]: the existing pods that the constraint counts (countPodsMatchSelector): an empty selector counts none."""
+    """bool[m]: the existing pods that the constraint counts (countPodsMatchSelector)."""
     existing = nodes.existing_pods
-    if constraint.selector.is_empty or constraint.selector.nothing:
+    if constraint.counts_nothing:
         return np.zeros(len(existing), dtype=np.bool_)
     namespace = pod.metadata.namespace
     return existing.selected(constraint.selector, lambda other: other == namespace) & ~existing.terminating

@@ -183,8 +183,7 @@ def _with_more(spread: SoftSpread, matches: TopologyCounts, labels: Labels, amou
 def is_counted(pod: Pod, other: Pod, constraint: Constraint) -> bool:
     """Report whether the constraint counts the pod, as `matching_pods` has it."""
     return (
-        not constraint.selector.is_empty
-        and not constraint.selector.nothing
+        not constraint.counts_nothing
         and other.metadata.namespace == pod.metadata.namespace
         and other.metadata.deletion_timestamp is None
         and constraint.selector.matches(other.metadata.labels)

@@ -82,6 +82,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         self._timeout_seconds = args.bind_timeout_seconds
         self._scores_provisioning = handle.features.enabled("StorageCapacityScoring")
         self._scores = handle.features.enabled(handle.release.volume_scoring_gate)
+        self._compares_exactly = handle.release.storage_capacity_is_exact
         self._conflict_reason = handle.release.volume_conflict_reason
         self._points = points_of(args.shape or ())
         self._has_attributes_classes = handle.features.enabled("VolumeAttributesClass")
@@ -110,7 +111,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
 
         from kubectl_sched.plugins.volume_binding.binder import Binder
 
-        binder = Binder(claims, nodes.objects, self._has_attributes_classes)
+        binder = Binder(claims, nodes.objects, self._has_attributes_classes, compares_exactly=self._compares_exactly)
         state.write(PRE_FILTER_STATE, PreFilterState(binder=binder))
         return PreFilterResult()
 

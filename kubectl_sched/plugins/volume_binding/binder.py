@@ -82,7 +82,10 @@ class MigratedPlugins:
 class Binder:
     """The claims of one pod in one cluster, ready to be asked about nodes."""
 
-    def __init__(self, claims: PodVolumeClaims, objects: Objects, has_attributes_classes: bool) -> None:
+    def __init__(
+        self, claims: PodVolumeClaims, objects: Objects, has_attributes_classes: bool, *, compares_exactly: bool
+    ) -> None:
+        self._compares_exactly = compares_exactly
         self.claims = claims
         self._objects = objects
         self._migrated = objects.derived(CSINode, MigratedPlugins)
@@ -157,7 +160,9 @@ class Binder:
         """Return the provisioner that would make the claim's volume."""
         found = self._provisioners.get(claim.name)
         if found is None:
-            found = self._provisioners[claim.name] = Provisioner(claim, self._objects)
+            found = self._provisioners[claim.name] = Provisioner(
+                claim, self._objects, compares_exactly=self._compares_exactly
+            )
         return found
 
     def candidates(self, claim: PersistentVolumeClaim) -> Candidates:

@@ -167,7 +167,7 @@ def _too_little(
     provisioner: Provisioner, objects: Objects, labels: Mapping[str, str], facts: Mapping[str, JSON]
 ) -> Evidence:
     here = [
-        (limit, capacity.key)
+        (limit.value(), capacity.key)
         for capacity in capacities_of(provisioner.storage_class, objects)
         if (selector := topology_of(capacity)) is not None
         and selector.matches(labels)

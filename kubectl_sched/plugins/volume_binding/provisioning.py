@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from kubectl_sched.api.apimachinery.labels import EVERYTHING, IN, InvalidSelector, requirement, selector_of
-from kubectl_sched.api.apimachinery.quantity import value
+from kubectl_sched.api.apimachinery.quantity import parse_quantity
 from kubectl_sched.api.component_helpers.volume_claims import NOT_SUPPORTED_PROVISIONER, class_of_claim
 from kubectl_sched.api.storage import CSIDriver, CSIStorageCapacity, StorageClass
 
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from kubectl_sched.api.apimachinery.labels import Requirement, Selector
+    from kubectl_sched.api.apimachinery.quantity import Quantity
+    from kubectl_sched.api.core import RawQuantity
     from kubectl_sched.api.storage import PersistentVolumeClaim, TopologySelectorTerm
     from kubectl_sched.snapshot.objects import Objects
 
@@ -27,8 +29,9 @@ class Offer(NamedTuple):
 class Provisioner:
     """The provisioner of one claim's volume: settled once, then asked for each kind of node."""
 
-    def __init__(self, claim: PersistentVolumeClaim, objects: Objects) -> None:
+    def __init__(self, claim: PersistentVolumeClaim, objects: Objects, *, compares_exactly: bool = False) -> None:
         self.claim = claim
+        self._compares_exactly = compares_exactly
         self.storage_class = objects.get(StorageClass, class_of_claim(claim))
         self.topologies = _selectors_of(self.storage_class)
         self._offers = self._find_offers(objects)
@@ -66,10 +69,15 @@ class Provisioner:
         return [
             Offer(capacity, selector)
             for capacity in capacities_of(self.storage_class, objects)
-            if (limit := volume_limit(capacity)) is not None
-            and limit >= value(size)
-            and (selector := topology_of(capacity)) is not None
+            if self._is_enough(volume_limit(capacity), size) and (selector := topology_of(capacity)) is not None
         ]
+
+    def _is_enough(self, limit: Quantity | None, size: RawQuantity) -> bool:
+        """Compare amounts; up to 1.37 both are rounded up to whole bytes first (capacitySufficient)."""
+        wanted = parse_quantity(size)
+        if limit is None:
+            return False
+        return wanted <= limit if self._compares_exactly else wanted.value() <= limit.value()
 
 
 def capacities_of(storage_class: StorageClass | None, objects: Objects) -> list[CSIStorageCapacity]:
@@ -78,10 +86,10 @@ def capacities_of(storage_class: StorageClass | None, objects: Objects) -> list[
     return [capacity for capacity in objects.all(CSIStorageCapacity) if capacity.storage_class_name == name]
 
 
-def volume_limit(capacity: CSIStorageCapacity) -> int | None:
-    """The largest volume in bytes: maximumVolumeSize where it is told, else the capacity, None without either."""
+def volume_limit(capacity: CSIStorageCapacity) -> Quantity | None:
+    """The largest volume: maximumVolumeSize where it is told, else the capacity, None without either."""
     limit = capacity.maximum_volume_size if capacity.maximum_volume_size is not None else capacity.capacity
-    return value(limit) if limit is not None else None
+    return parse_quantity(limit) if limit is not None else None
 
 
 def topology_of(capacity: CSIStorageCapacity) -> Selector | None:
