@@ -7,10 +7,10 @@ describe`, a log line) and texts that were cut are read as far as they go.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from kubectl_sched.diagnostics.messages.event_lines import event_lines
-from kubectl_sched.diagnostics.messages.reason_catalogue import Meaning, begins_a_reason, meaning
+from kubectl_sched.diagnostics.messages.reason_catalogue import LONGEST_REASON, Meaning, begins_a_reason, meaning
 from kubectl_sched.lazy_pattern import pattern
 
 _HEAD = pattern(r"\b(\d{1,9})/(\d{1,9}) nodes are available(?:: |:|\.|$)")
@@ -30,6 +30,9 @@ _POST_FILTER = pattern(
     r"de(?:alloca|le)tion (?:and deletion )?of|"
     r"(?:No p|P)reemption |not found|ResourceClaim unreserved"
 )
+
+_MOST_STOPS: Final = 16
+"""The full stops that one reason may hold. Each is a beginning of the text that is compared as a whole."""
 
 
 class Clause(NamedTuple):
@@ -105,11 +108,19 @@ def _split(body: str) -> tuple[str, str]:
     A reason may itself hold a full stop and a blank ("e.g. 'MyValue'"), so what follows must be words of a PostFilter,
     as far as they go.
     """
-    for stop in _STOP.finditer(body):
-        reasons, after = body[: stop.start()], body[stop.end() :]
-        if _POST_FILTER.match(after) or begins_a_reason(after) or meaning(_COUNTED.sub(r"\2", reasons)) is not None:
-            return reasons, after
+    for number, stop in enumerate(_STOP.finditer(body)):
+        if (
+            _POST_FILTER.match(body, stop.end())
+            or begins_a_reason(body[stop.end() : stop.end() + LONGEST_REASON])
+            or (number < _MOST_STOPS and _is_one_reason(body, stop.start()))
+        ):
+            return body[: stop.start()], body[stop.end() :]
     return body, ""
+
+
+def _is_one_reason(body: str, end: int) -> bool:
+    """Report whether all of the text up to there is a single reason, with its number of nodes or without."""
+    return end <= LONGEST_REASON and meaning(_COUNTED.sub(r"\2", body[:end])) is not None
 
 
 def _post_filter(text: str, *, cut: bool) -> list[Clause]:

@@ -7,6 +7,7 @@ that it takes reasons from.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -28,6 +29,9 @@ _HOST: Final = "https://github.com/kubectl-sched/kubectl-sched/blob/main/"
 _TABLE: Final = Path(__file__).with_name("reasons.json")
 PREEMPTION: Final = "preemption: "
 """The prefix of all that DefaultPreemption says."""
+
+LONGEST_REASON: Final = 2_048
+"""Characters; an event holds 1,024 bytes. Two places in a text of n characters are looked for in n² steps."""
 
 _PLACE = pattern(r"<(\.\.\.|[a-z_]+)>")
 _SEPARATORS = " :="
@@ -185,7 +189,9 @@ def all_reasons() -> Iterator[Reason]:
 
 @cache
 def meaning(text: str) -> Meaning | None:
-    """Explain a reason; None if it is no text of kube-scheduler's own plugins."""
+    """Explain a reason; None if it is no text of kube-scheduler's own plugins, or longer than any of them."""
+    if len(text) > LONGEST_REASON:
+        return None
     for head, spelling, reason in _by_exactness():
         found = _pattern(spelling).fullmatch(text) if text.startswith(head) else None
         if found is not None:
@@ -196,6 +202,8 @@ def meaning(text: str) -> Meaning | None:
 
 def open_places(text: str) -> tuple[tuple[int, int], ...] | None:
     """Return where a reason has the texts of its places, in order; None if it is no text of kube-scheduler's own."""
+    if len(text) > LONGEST_REASON:
+        return None
     for head, spelling, _ in _by_exactness():
         found = _pattern(spelling).fullmatch(text) if text.startswith(head) else None
         if found is not None:
@@ -211,7 +219,14 @@ def link_to(text: str) -> str | None:
 
 def begins_a_reason(text: str) -> bool:
     """Report whether a reason may go on where this text ends."""
-    return any(each.startswith(text) for each in (PREEMPTION, *(spelling for spelling, _ in _spellings())))
+    beginnings = _sorted_beginnings()
+    place = bisect_left(beginnings, text)
+    return place < len(beginnings) and beginnings[place].startswith(text)
+
+
+@cache
+def _sorted_beginnings() -> list[str]:
+    return sorted((PREEMPTION, *(spelling for spelling, _ in _spellings())))
 
 
 @cache

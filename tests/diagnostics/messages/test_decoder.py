@@ -1,4 +1,4 @@
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from kubectl_sched.diagnostics.messages.decoder import parse
-from kubectl_sched.diagnostics.messages.reason_catalogue import meaning
+from kubectl_sched.diagnostics.messages.reason_catalogue import LONGEST_REASON, Meaning, meaning
 from tests.decisions import recorded
 
 VECTORS = Path(__file__).parents[3] / "fixtures" / "vectors"
@@ -221,3 +221,44 @@ def test_reasons_name_what_they_are_about(reason: str, plugin: str, said: str) -
     assert known is not None
     assert known.plugin == plugin
     assert said in known.says
+
+
+SHAPES = {
+    "full stops": lambda number: f"1 a{number}. ",
+    "clauses": lambda number: f"1 a{number}, ",
+    "places of one reason": lambda number: f"node(s) had untolerated taint {{k{number}: ",
+    "heads": lambda number: f"0/{number} nodes are available: 1 a. ",
+    "preemption": lambda number: f"preemption: 1 a{number}. ",
+    "plugins that failed": lambda number: f'running "P{number}" filter plugin for pod "web". ',
+    "quotes": lambda number: f'"0/3 nodes are available: {number}." ',
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+def test_a_text_twice_as_long_is_at_most_two_and_a_half_times_the_work(
+    shape: Callable[[int], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Work is what is compared with the reasons that are known: n characters with two places take n² steps."""
+    compared: list[int] = []
+
+    def counted(text: str) -> Meaning | None:
+        compared.append(len(text) ** 2 if len(text) <= LONGEST_REASON else 0)
+        return meaning(text)
+
+    monkeypatch.setattr("kubectl_sched.diagnostics.messages.decoder.meaning", counted)
+
+    def work(pieces: int) -> int:
+        compared.clear()
+        parse("".join(map(shape, range(pieces))))
+        return sum(compared)
+
+    of_beginnings = 16 * LONGEST_REASON**2
+    assert work(1600) <= 2.5 * max(work(800), of_beginnings)
+
+
+def test_a_text_longer_than_any_reason_is_none() -> None:
+    taint = "node(s) had untolerated taint {{key: {}}}"
+    assert meaning(taint.format("v")) is not None
+    assert meaning(taint.format("v" * LONGEST_REASON)) is None
+    found = parse(f"0/1 nodes are available: 1 {'a. ' * LONGEST_REASON}")
+    assert (found.total, [clause.meaning for clause in found.clauses]) == (1, [None])
