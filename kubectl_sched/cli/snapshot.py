@@ -36,6 +36,7 @@ def snapshot(
         from kubectl_sched.sources.export.anonymizer import anonymized
 
         dump = anonymized(dump)
+        warn(dump.warnings)
     size = write_snapshot(dump, file, own_reasons)
     command = explain_from(file)
     use = f": {command}" if command is not None else ""

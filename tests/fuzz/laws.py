@@ -27,6 +27,7 @@ CONTROL = re.compile(
 
 _COMMAND_LINE = re.compile(r"^ *(?=kubectl )")
 _HTML_COMMAND = re.compile(r'<div class="command"><pre[^>]*><code>(.*?)</code>', re.DOTALL)
+_UNKNOWN_IN_WORDS = ("not known", "not judged", "may or may not fit", "Unknown")
 _FILES = frozenset({"scheduler.yaml", "dump.json"})
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -45,8 +46,7 @@ def _broken(outcome: Outcome, arguments: Sequence[str]) -> Iterator[str]:
         yield "traceback"
     if b"could not be written" in outcome.stderr:
         yield f"output error: {outcome.stderr[-200:]!r}"
-    # Exit code 3 is also that of an answer whose outcome is Unknown, which says why.
-    answers = outcome.code == 3 and bool(outcome.stdout.strip())
+    answers = outcome.code == 3 and _says_unknown(outcome.stdout, _format(arguments))
     if outcome.code in {2, 3} and not outcome.stderr.strip() and not answers:
         yield "no sentence: it fails and says nothing"
     for name, data in (("stdout", outcome.stdout), ("stderr", outcome.stderr)):
@@ -57,6 +57,24 @@ def _broken(outcome: Outcome, arguments: Sequence[str]) -> Iterator[str]:
     for text, argvs in outcome.commands.items():
         if (found := argument_lists(text)) != argvs:
             yield f"command: a shell finds {found!r} in {text!r}, and {argvs!r} was built"
+
+
+def _says_unknown(stdout: bytes, form: str) -> bool:
+    """Report whether an answer says in its own words that something that decides is not known."""
+    text = stdout.decode(errors="replace")
+    if form not in {"json", "yaml"}:
+        return any(words in text for words in _UNKNOWN_IN_WORDS)
+    try:
+        document = json.loads(text) if form == "json" else yaml.load(text, Loader=_LOADER)  # noqa: S506 - it is a safe one
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return False
+    return _has_unknown_outcome(document)
+
+
+def _has_unknown_outcome(data: Any) -> bool:
+    if isinstance(data, dict):
+        return data.get("outcome") == "Unknown" or any(map(_has_unknown_outcome, data.values()))
+    return isinstance(data, list) and any(map(_has_unknown_outcome, data))
 
 
 def _in_stream(name: str, data: bytes) -> Iterator[str]:

@@ -54,6 +54,10 @@ ARGVS = (("kubectl", "uncordon", "w1"),)
         ("crash", Outcome(4, b"", b"", {}, "KeyError: 'a'"), ["read"]),
         ("traceback", Outcome(3, b"", b"Traceback (most recent call last):\n", {}), ["read"]),
         ("no sentence", Outcome(2, b"", b"", {}), ["read"]),
+        ("no sentence", Outcome(3, b"default/web fits on w1\n", b"", {}), ["explain"]),
+        ("no sentence", Outcome(3, b'{"outcome": "Schedulable"}', b"", {}), ["explain", "-o", "json"]),
+        ("no sentence", Outcome(3, b"items:\n- outcome: Gated\n", b"", {}), ["explain", "-o", "yaml"]),
+        ("no sentence", Outcome(3, b"node/w1\n", b"", {}), ["explain", "-o", "name"]),
         ("control character on stdout", Outcome(0, b"a\x1b[31m", b"", {}), ["explain"]),
         ("control character on stderr", Outcome(0, b"", "\u202ea".encode(), {}), ["explain"]),
         ("encoding of stdout", Outcome(0, b"\xff", b"", {}), ["explain"]),
@@ -69,6 +73,18 @@ ARGVS = (("kubectl", "uncordon", "w1"),)
 )
 def test_a_broken_law_is_seen(law: str, outcome: Outcome, arguments: Sequence[str]) -> None:
     assert laws.law_of(laws.broken(outcome, arguments) or "") == law
+
+
+@pytest.mark.parametrize(
+    ("said", "form"),
+    [
+        (b'{"items": [{"outcome": "Schedulable"}, {"outcome": "Unknown"}]}', "json"),
+        (b"outcome: Unknown\n", "yaml"),
+        (b"default/web: not known: PersistentVolumes could not be read\n", "table"),
+    ],
+)
+def test_an_answer_that_says_what_is_unknown_needs_no_other_sentence(said: bytes, form: str) -> None:
+    assert laws.broken(Outcome(3, said, b"", {}), ["explain", "-o", form]) is None
 
 
 def test_output_that_keeps_the_laws_is_no_finding() -> None:

@@ -10,6 +10,7 @@ from kubectl_sched.api.karpenter import is_price
 from kubectl_sched.api.kueue import TopologyLevelValues, TopologyValueTexts
 from kubectl_sched.api.resource import DEVICE_CLASS_RESOURCE_PREFIX
 from kubectl_sched.sources.discovery.scheduler_flags import kept_flags
+from kubectl_sched.sources.export.anonymized_expressions import expression_under_pseudonyms
 from kubectl_sched.sources.export.exported_fields import sections
 from kubectl_sched.sources.export.pseudonyms import Pseudonyms
 
@@ -191,6 +192,9 @@ TREATMENTS: Final[dict[str, Change]] = {
     "match fields": _match_fields,
     "finalizers": _finalizers,
     "names as keys": _names_as_keys,
+    "device text": Pseudonyms.device_text,
+    "device texts": _each(Pseudonyms.device_text),
+    "expression": expression_under_pseudonyms,
 }
 """The treatments, by the headings of the table."""
 

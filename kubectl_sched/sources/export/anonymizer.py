@@ -26,7 +26,7 @@ from kubectl_sched.sources.export.anonymized_fields import (
 from kubectl_sched.sources.export.pseudonyms import Pseudonyms
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.sources.dump.dump import Dump
@@ -52,9 +52,15 @@ def _mapped(dump: Dump, new: Pseudonyms) -> Dump:
     return replace(
         dump,
         objects=tuple(_object(new, item) for item in dump.objects),
-        warnings=(),
+        warnings=tuple(_notes(new)),
         scheduler_configuration=None if configuration is None else _configuration(new, dict(configuration)),
     )
+
+
+def _notes(new: Pseudonyms) -> Iterator[str]:
+    if new.taken_apart:
+        used = ", ".join(sorted(new.taken_apart))
+        yield f"expressions take texts of devices apart ({used}); under pseudonyms they may select other devices"
 
 
 def _object(new: Pseudonyms, item: KubernetesObject) -> KubernetesObject:

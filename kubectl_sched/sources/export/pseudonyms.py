@@ -72,6 +72,12 @@ class Pseudonyms:
         self._uids: dict[str, str] = {}
         self._times: dict[str, str] = {}
         self._addresses: dict[str, str] = {}
+        self.device_texts: set[str] = set()
+        """The texts of devices' attributes, and those that expressions compare them with, as they were before."""
+        self.taken_apart: set[str] = set()
+        """Functions of expressions that no pseudonyms can answer for."""
+        self.looked_at = 0
+        """The number of comparisons of texts with the parts that expressions look for."""
 
     def settle(self) -> None:
         """Choose the pseudonym of each part that was noted."""
@@ -137,6 +143,11 @@ class Pseudonyms:
         if not _is_label(text):
             return self._invalid(text)
         return "__".join(map(self.name, text.split("__")))
+
+    def device_text(self, text: str) -> str:
+        """Of an attribute of a device, or of an expression that compares one."""
+        self.device_texts.add(text)
+        return self.value(text)
 
     def image(self, text: str) -> str:
         """Of a container or a node; the tag stays, and so does kube-scheduler's own, which tells its version."""

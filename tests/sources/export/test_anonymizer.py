@@ -63,7 +63,7 @@ def test_every_kind_and_every_field_that_holds_a_text_is_listed_and_nothing_else
     assert unlisted == set()
     known = {f"{base.__name__}.{name}" for each in seen for base in each.__mro__ for name in field_names(each)}
     assert set(listed()) | set(FIELDS) <= known
-    assert set(sections()) == {"kinds", "word", "configuration", "verbatim", *TREATMENTS}
+    assert set(sections()) == {"kinds", "word", "configuration", *TREATMENTS}
 
 
 def field_names(kind: type) -> list[str]:
