@@ -27,7 +27,7 @@ def capacity(
     connection: ConnectionOptions,
 ) -> None:
     """Say how many more pods of each shape fit, and where what is free is stranded."""
-    from kubectl_sched.cli.state_source import read_whole
+    from kubectl_sched.cli.options.state_source import read_whole
     from kubectl_sched.queries.capacity import Question
     from kubectl_sched.queries.capacity import capacity as room_left
     from kubectl_sched.render.answers.capacity import shown_capacity

@@ -43,7 +43,7 @@ def diff(
     connection: ConnectionOptions,
 ) -> None:
     """Compare where pods land under two configurations, two versions or two dumps."""
-    from kubectl_sched.cli.state_source import read_replayable
+    from kubectl_sched.cli.options.state_source import read_replayable
     from kubectl_sched.queries.diff import Question
     from kubectl_sched.queries.diff import diff as difference
     from kubectl_sched.render.answers.diff import shown_diff

@@ -24,7 +24,7 @@ def drain(
     connection: ConnectionOptions,
 ) -> None:
     """Say whether a drain would finish, what blocks it, what is lost and where pods move."""
-    from kubectl_sched.cli.state_source import read_whole
+    from kubectl_sched.cli.options.state_source import read_whole
     from kubectl_sched.queries.drain import Question
     from kubectl_sched.queries.drain import drain as planned_drain
     from kubectl_sched.render.answers.drain import drain_exit_code, shown_drain

@@ -189,7 +189,7 @@ class _Asked(Record, frozen=True, kw_only=True):
 
 
 def _answered_once(asked: _Asked) -> int:
-    from kubectl_sched.cli.state_source import read_source
+    from kubectl_sched.cli.options.state_source import read_source
 
     dump, selection = read_source(asked.source, asked.connection, asked.question.selection)
     return _answered(asked, dump, selection)
@@ -197,7 +197,7 @@ def _answered_once(asked: _Asked) -> int:
 
 def _of_manifests(asked: _Asked, paths: Sequence[str], namespace: str | None) -> int:
     """Explain one pod of each workload of the manifests, as if they were applied; say first what no quota admits."""
-    from kubectl_sched.cli.state_source import default_namespace, read_whole
+    from kubectl_sched.cli.options.state_source import default_namespace, read_whole
     from kubectl_sched.queries import whatif
     from kubectl_sched.render.answers.whatif import shown_what_if, what_if_exit_code
     from kubectl_sched.render.show import show

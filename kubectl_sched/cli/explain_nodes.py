@@ -28,7 +28,7 @@ def explain_node_targets(
     display: Display,
 ) -> int:
     """Read, replay, print, and return the exit code."""
-    from kubectl_sched.cli.state_source import read_whole
+    from kubectl_sched.cli.options.state_source import read_whole
     from kubectl_sched.queries.node import Question, explain_nodes
     from kubectl_sched.render.answers.node import nodes_exit_code, shown_nodes
     from kubectl_sched.render.show import show

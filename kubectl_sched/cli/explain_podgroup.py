@@ -51,7 +51,7 @@ def explain_groups(
     interactive: bool,
 ) -> int:
     """Read, replay, print or explore, and return the exit code."""
-    from kubectl_sched.cli.state_source import default_namespace, read_whole
+    from kubectl_sched.cli.options.state_source import default_namespace, read_whole
     from kubectl_sched.queries.podgroups import PodGroupQuestion, explain_podgroups
 
     names = group_names(targets, pending=selection.pending)

@@ -31,7 +31,7 @@ def follow(
     Raises what the first reading raises, and SchedError once what was asked for is gone.
     """
     from kubectl_sched.cli.options.interruptible_cluster import endpoint_of
-    from kubectl_sched.cli.state_source import within
+    from kubectl_sched.cli.options.state_source import within
     from kubectl_sched.render.writers.progress_bar import progress
     from kubectl_sched.sources.live.cluster_follower import Following
 

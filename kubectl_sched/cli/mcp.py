@@ -27,7 +27,7 @@ def mcp(
         from kubectl_sched.mcp.tool_server import tool_server
     except ModuleNotFoundError as error:
         raise SchedError(f"the package {error.name} is missing: pip install 'kubectl-sched[mcp]'") from None
-    from kubectl_sched.cli.state_source import default_namespace
+    from kubectl_sched.cli.options.state_source import default_namespace
     from kubectl_sched.mcp.tool_answers import ToolAnswers
 
     if "-" in (source.from_ or ()):
@@ -39,7 +39,7 @@ def mcp(
 
 def _state(source: options.StateSource, connection: ConnectionOptions) -> Callable[[Selection], tuple[Dump, Selection]]:
     """Return the reader of state: a dump is read once, a running cluster for each question."""
-    from kubectl_sched.cli.state_source import read_source, within
+    from kubectl_sched.cli.options.state_source import read_source, within
     from kubectl_sched.sources.pod_selection import Selection
 
     if not source.from_:

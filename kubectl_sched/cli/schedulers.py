@@ -14,7 +14,7 @@ def schedulers(
     connection: ConnectionOptions,
 ) -> None:
     """List the schedulers and their profiles, and the schedulerNames that nobody serves."""
-    from kubectl_sched.cli.state_source import read_source
+    from kubectl_sched.cli.options.state_source import read_source
     from kubectl_sched.queries.schedulers import scheduler_report
     from kubectl_sched.render.answers.schedulers import shown_schedulers
     from kubectl_sched.render.show import show

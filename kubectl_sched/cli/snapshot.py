@@ -20,7 +20,7 @@ def snapshot(
     connection: ConnectionOptions,
 ) -> None:
     """Save what a replay needs and nothing that is secret, for --from."""
-    from kubectl_sched.cli.state_source import read_replayable
+    from kubectl_sched.cli.options.state_source import read_replayable
     from kubectl_sched.diagnostics.messages.scheduler_reasons import own_reasons
     from kubectl_sched.render.writers.data import warn
     from kubectl_sched.safe_output import write_error

@@ -22,7 +22,7 @@ def triage(
     connection: ConnectionOptions,
 ) -> None:
     """Group all pending pods by what keeps them pending, and say what helps all pods of a group."""
-    from kubectl_sched.cli.state_source import read_source
+    from kubectl_sched.cli.options.state_source import read_source
     from kubectl_sched.queries.explain import Question
 
     dump, pods = read_source(source, connection, selection.pending_pods)

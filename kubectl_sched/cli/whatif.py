@@ -79,7 +79,7 @@ def whatif(
 ) -> None:
     """Say where pods would land, whether they fit, and how many more do."""
     from kubectl_sched.cli.options.new_nodes_flags import new_nodes_flags
-    from kubectl_sched.cli.state_source import default_namespace
+    from kubectl_sched.cli.options.state_source import default_namespace
     from kubectl_sched.queries.whatif import Question
     from kubectl_sched.render.answers.whatif import answer_exit_code, shown_what_if
     from kubectl_sched.render.show import show
@@ -127,7 +127,7 @@ def _answer(
     Pods that wait in the cluster already may take part and need more, such as those of a ReplicaSet whose template has
     changed since: then the cluster is read as a whole.
     """
-    from kubectl_sched.cli.state_source import keep, read_whole
+    from kubectl_sched.cli.options.state_source import keep, read_whole
     from kubectl_sched.queries.whatif import manifests_alone, pods_as_written, what_if
     from kubectl_sched.render.writers.placement_progress import placing
     from kubectl_sched.sources.live.needed_kinds import FOR_NEW_NODES, needless
@@ -163,7 +163,7 @@ def _make_room(
     display: options.GateOutput,
     connection: ConnectionOptions,
 ) -> NoReturn:
-    from kubectl_sched.cli.state_source import default_namespace, read_whole
+    from kubectl_sched.cli.options.state_source import default_namespace, read_whole
     from kubectl_sched.queries.make_room import Question, make_room
     from kubectl_sched.render.answers.make_room import shown_plan
     from kubectl_sched.render.show import show

@@ -31,7 +31,7 @@ STEPS = {
 }
 READING = """
 import sys
-from kubectl_sched.cli import state_source
+from kubectl_sched.cli.options import state_source
 read = state_source.read_source
 def read_source(*arguments):
     answer = read(*arguments)
