@@ -182,7 +182,7 @@ class Explanations(_Shown):
         """Return the `ExplanationList` of `-o json`."""
         from kubectl_sched.render.answers.explanation_data import explanation_list
 
-        return {**explanation_list([each.to_dict() for each in self]), "warnings": list(self.notes)}
+        return explanation_list([each.to_dict() for each in self], self.notes)
 
 
 class Triage(Record, frozen=True, kw_only=True):
@@ -211,7 +211,7 @@ class Triage(Record, frozen=True, kw_only=True):
         """Return the `Triage` of `-o json`."""
         from kubectl_sched.render.answers.triage import triage_data
 
-        return triage_data(self._answer)
+        return dict(triage_data(self._answer))
 
 
 class WhatIf(Record, frozen=True, kw_only=True):
@@ -243,7 +243,7 @@ class WhatIf(Record, frozen=True, kw_only=True):
         """Return the `WhatIf` of `-o json`."""
         from kubectl_sched.render.answers.whatif import answer_data
 
-        return answer_data(self._answer)
+        return dict(answer_data(self._answer))
 
 
 class Capacity(Record, frozen=True, kw_only=True):
@@ -260,7 +260,7 @@ class Capacity(Record, frozen=True, kw_only=True):
         """Return the `Capacity` of `-o json`."""
         from kubectl_sched.render.answers.capacity import capacity_data
 
-        return capacity_data(self._answer)
+        return dict(capacity_data(self._answer))
 
 
 class Diff(Record, frozen=True, kw_only=True):
@@ -277,4 +277,4 @@ class Diff(Record, frozen=True, kw_only=True):
         """Return the `Diff` of `-o json`."""
         from kubectl_sched.render.answers.diff import diff_data
 
-        return diff_data(self._answer)
+        return dict(diff_data(self._answer))

@@ -10,6 +10,7 @@ from kubectl_sched.safe_output import API_VERSION
 if TYPE_CHECKING:
     from kubectl_sched.queries.explanation import Explanation
     from kubectl_sched.render.answers.binding_plan import BindingPlan
+    from kubectl_sched.render.schemas import binding as schema
     from kubectl_sched.scheduler.podgroup_result import PodGroupResult
 
 INTERRUPTED: Final = 130
@@ -47,7 +48,7 @@ class GroupAnswer(CachingRecord, frozen=True, kw_only=True):
     left: tuple[str, ...] = ()
 
 
-def as_data(answer: Answer, dry_run: str, explanation: dict[str, Any]) -> dict[str, Any]:
+def as_data(answer: Answer, dry_run: str, explanation: Any) -> schema.Binding:
     """The contract's JSON. `node` is the one that was chosen, `boundTo` the one that the pod has."""
     plan, pod = answer.plan, answer.explanation.pod
     return {
@@ -64,7 +65,7 @@ def as_data(answer: Answer, dry_run: str, explanation: dict[str, Any]) -> dict[s
     }
 
 
-def group_as_data(answer: GroupAnswer, dry_run: str, explanation: dict[str, Any]) -> dict[str, Any]:
+def group_as_data(answer: GroupAnswer, dry_run: str, explanation: Any) -> schema.PodGroupBinding:
     """The same for a group: for each member, `node` was chosen for it and `boundTo` is where we have bound it."""
     return {
         "apiVersion": API_VERSION,
@@ -84,7 +85,7 @@ def group_as_data(answer: GroupAnswer, dry_run: str, explanation: dict[str, Any]
     }
 
 
-def _common(answer: Answer | GroupAnswer, dry_run: str) -> dict[str, Any]:
+def _common(answer: Answer | GroupAnswer, dry_run: str) -> schema.Order:
     plan = answer.plan
     return {
         "dryRun": dry_run,

@@ -14,7 +14,7 @@ from kubectl_sched.cli.options.option_groups import flattened
 
 COMMANDS = (
     *("triage", "explain", "message", "whatif", "drain", "capacity", "bind", "diff", "profiles", "schedulers"),
-    *("snapshot", "mcp", "completion", "version"),
+    *("snapshot", "mcp", "schema", "completion", "version"),
 )
 """Each is the function of that name in the module of that name; `help_texts.toml` has what help says of it."""
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping  # noqa: TC003 - the JSON Schema is made from the types
 from enum import Enum, IntEnum, auto
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
 
     from kubectl_sched.api.core import Node
     from kubectl_sched.api.pod import Pod

@@ -11,6 +11,7 @@ import pytest
 
 from kubectl_sched.cli.app import app
 from kubectl_sched.errors import SchedError
+from tests.render.schema_checks import check_both
 
 GATES = "GenericWorkload=true,GangScheduling=true,TopologyAwareWorkloadScheduling=true"
 VERSION = ("--kube-version", "1.36")
@@ -83,7 +84,7 @@ def test_the_data_has_what_members_preempt_by_themselves(
     gates = "GenericWorkload=true,GangScheduling=true"
     code = run(_preempting(tmp_path, minimum), "podgroup", "train", "-n", "ml", "-o", "json", gates=gates)
     told = json.loads(capsys.readouterr().out)
-    assert code == 1
+    assert (check_both(told), code) == ("PodGroupExplanation", 1)
     assert told["postFilter"]["victims"] == ["ml/low-n1", "ml/low-n2"]
     own = [member["postFilter"] for member in told["members"]]
     assert [each["nominatedNode"] for each in own] == ["n1", "n2", None]
@@ -97,7 +98,7 @@ def test_the_data_tells_each_domain_and_what_the_next_pod_lacks(
 ) -> None:
     assert run(_dump(tmp_path, 3), "podgroup/train", "-n", "ml", "-o", "json") == 1
     data = json.loads(capsys.readouterr().out)
-    assert (data["kind"], data["outcome"], data["minCount"]) == ("PodGroupExplanation", "Unschedulable", 3)
+    assert (check_both(data), data["outcome"], data["minCount"]) == ("PodGroupExplanation", "Unschedulable", 3)
     assert [(each["domain"]["value"], each["fits"], each["feasible"]) for each in data["placements"]] == [
         ("a", 2, False),
         ("b", 1, False),
@@ -109,6 +110,7 @@ def test_the_data_tells_each_domain_and_what_the_next_pod_lacks(
 def test_all_pending_groups_make_a_list(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(_dump(tmp_path, 2), "podgroups", "--pending", "-A", "-o", "json") == 0
     data = json.loads(capsys.readouterr().out)
+    assert check_both(data) == "PodGroupExplanationList"
     assert [each["podGroup"]["name"] for each in data["items"]] == ["train"]
 
 

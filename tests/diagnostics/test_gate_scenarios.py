@@ -51,6 +51,7 @@ def test_a_scenario_tells_who_holds_it_why_and_where_it_would_land(name: str) ->
     assert ungated == [([flavor], best) for flavor, best in expected["ungated"]]
     for each in data["ungated"] if "selector" in expected else ():
         assert each["nodeSelector"] == expected["selector"]
+    assert data["queue"] is not None
     assert data["queue"]["clusterQueue"] == "team-a-cq"
 
     text = "\n".join((headline(found), *gate_lines(found.gates)))

@@ -29,6 +29,9 @@ from kubectl_sched.node_provisioning.cluster_autoscaler.template_node import (
     template_node,
 )
 from kubectl_sched.queries.provisioning.node_group_advice import another_zone, at_zero, in_zone, wanted_zones
+from kubectl_sched.queries.provisioning.provisioner_advice import (
+    ProvisionerAdvice,  # noqa: TC001 - the JSON Schema is made from the types
+)
 from kubectl_sched.record import CachingRecord
 from kubectl_sched.scheduler.scheduler import Scheduler
 from kubectl_sched.simulation.node_copies import slices_of_copy
@@ -44,7 +47,6 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.status import Status
     from kubectl_sched.node_provisioning.cluster_autoscaler.autoscaler_options import AutoscalerOptions
     from kubectl_sched.node_provisioning.cluster_autoscaler.status_config_map import GroupStatus
-    from kubectl_sched.queries.provisioning.provisioner_advice import ProvisionerAdvice
     from kubectl_sched.sources.dump.dump import Dump
 
 CREATED, IN_FLIGHT, IMPOSSIBLE, UNKNOWN = "Created", "InFlight", "Impossible", "Unknown"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kubectl_sched.framework.amounts import amount_texts, unit_of
 from kubectl_sched.record import plain
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.queries.capacity import Answer, Pool, Resource, ShapeCapacity, Stranded
     from kubectl_sched.render.display import Display
+    from kubectl_sched.render.schemas import capacity as schema
 
 _REASONS_SHOWN = 3
 _POOLS_SHOWN = 10
@@ -204,7 +205,7 @@ def pool_table(pools: Sequence[tuple[Pool, Sequence[Resource]]]) -> Table[tuple[
     )
 
 
-def capacity_data(answer: Answer) -> dict[str, Any]:
+def capacity_data(answer: Answer) -> schema.Capacity:
     """Return the Capacity of the contract. Amounts are the scheduler's: cpu in millicores, memory in bytes."""
     return {
         "apiVersion": API_VERSION,
@@ -216,7 +217,7 @@ def capacity_data(answer: Answer) -> dict[str, Any]:
     }
 
 
-def _shape(found: ShapeCapacity) -> dict[str, Any]:
+def _shape(found: ShapeCapacity) -> schema.Shape:
     shape, capacity = found.shape, found.capacity
     names = capacity.first.nodes.names
     per_node = {names[row]: int(capacity.per_node[row]) for row in capacity.per_node.nonzero()[0].tolist()}
@@ -235,11 +236,17 @@ def _shape(found: ShapeCapacity) -> dict[str, Any]:
     }
 
 
-def _stranded(found: Stranded) -> dict[str, Any]:
-    return {"resource": found.resource, "unit": unit_of(found.resource), **plain(found)}
+def _stranded(found: Stranded) -> schema.StrandedAmount:
+    return {
+        "resource": found.resource,
+        "unit": unit_of(found.resource),
+        "free": found.free,
+        "stranded": found.stranded,
+        "blockedBy": plain(found.blocked_by),
+    }
 
 
-def _pool(pool: Pool) -> dict[str, Any]:
+def _pool(pool: Pool) -> schema.Pool:
     return {
         "name": pool.name,
         "nodes": len(pool.nodes),
@@ -251,7 +258,7 @@ def _pool(pool: Pool) -> dict[str, Any]:
     }
 
 
-def _resource(found: Resource) -> dict[str, Any]:
+def _resource(found: Resource) -> schema.Resource:
     return {
         "name": found.name,
         "unit": unit_of(found.name),

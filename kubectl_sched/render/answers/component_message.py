@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kubectl_sched.diagnostics.messages.reason_catalogue import PAGE, as_spelt
 from kubectl_sched.render.document import Commands, Document, Listing, Said, Sentence, Verdict
@@ -17,11 +17,12 @@ if TYPE_CHECKING:
 
     from kubectl_sched.diagnostics.messages.component_statements import Statement
     from kubectl_sched.diagnostics.messages.other_components import ComponentReason
+    from kubectl_sched.render.schemas import message as schema
 
 _UNKNOWN = "no text of this component that is known here"
 
 
-def statement_data(statement: Statement) -> dict[str, Any]:
+def statement_data(statement: Statement) -> schema.Clause:
     """Return one statement as a clause of the message's data."""
     known = statement.meaning
     return {
@@ -81,7 +82,7 @@ def _in_plain_words(statement: Statement) -> str:
     return "; ".join(filter(None, (f"{known.says}{where}", helps)))
 
 
-def component_reason_data(reason: ComponentReason) -> dict[str, Any]:
+def component_reason_data(reason: ComponentReason) -> schema.Reason:
     """Return one reason as data, shaped as one of kube-scheduler's."""
     return {
         "apiVersion": API_VERSION,

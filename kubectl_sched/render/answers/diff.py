@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kubectl_sched.record import plain
 from kubectl_sched.render.document import Document, Listing, Said, Sentence, Verdict, notes_of
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from kubectl_sched.queries.deciding_plugin import Difference, ReplaySummary
     from kubectl_sched.queries.diff import Answer
     from kubectl_sched.render.display import Display
+    from kubectl_sched.render.schemas import diff as schema
     from kubectl_sched.render.table import Tone
     from kubectl_sched.render.writers.check_report import Case
 
@@ -125,7 +126,7 @@ def _places(group: Sequence[Difference], side: str) -> str:
     return f"{places[0]}{f' +{len(places) - 1:,}' if len(places) > 1 else ''}"
 
 
-def diff_data(answer: Answer) -> dict[str, Any]:
+def diff_data(answer: Answer) -> schema.Diff:
     """Return the answer as scripts read it; `items` are the pods that differ."""
     return {
         "apiVersion": API_VERSION,
@@ -160,7 +161,7 @@ def diff_data(answer: Answer) -> dict[str, Any]:
     }
 
 
-def _side(configuration: Configuration) -> dict[str, Any]:
+def _side(configuration: Configuration) -> schema.Side:
     return {
         "kubernetesVersion": str(configuration.version),
         "kubernetesPatch": configuration.release.patch_name,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kubectl_sched.queries.drain import BLOCKED, FINISHES, NOTHING, PENDING, UNKNOWN
 from kubectl_sched.record import Record
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from kubectl_sched.queries.drain import DrainAnswer
     from kubectl_sched.queries.unreadable_kinds import UnreadableKind
     from kubectl_sched.render.display import Display
+    from kubectl_sched.render.schemas import common
+    from kubectl_sched.render.schemas import drain as schema
     from kubectl_sched.simulation.drain_plan import Affected, Blocked, DrainPlan
     from kubectl_sched.simulation.placements import Placement
 
@@ -247,7 +249,7 @@ def _commands(answer: DrainAnswer) -> Iterator[Said]:
     yield Commands(commands=tuple(commands))
 
 
-def drain_data(answer: DrainAnswer) -> dict[str, Any]:
+def drain_data(answer: DrainAnswer) -> schema.DrainPlan:
     """Return the fields of a Drain of the contract."""
     plan = answer.plan
     return {
@@ -277,13 +279,13 @@ def drain_data(answer: DrainAnswer) -> dict[str, Any]:
     }
 
 
-def _affected(each: Affected | Blocked) -> dict[str, Any]:
+def _affected(each: Affected | Blocked) -> schema.AffectedPod:
     return {"pod": _name(each.pod), "owner": owner_of(each.pod), "why": each.why}
 
 
-def _unreadable(kind: UnreadableKind) -> dict[str, Any]:
+def _unreadable(kind: UnreadableKind) -> common.UnreadableKind:
     return {"kind": kind.kind, "why": kind.why, "rule": kind.rule, "plugins": list(kind.plugins)}
 
 
-def _name(pod: Pod) -> dict[str, str]:
+def _name(pod: Pod) -> common.Name:
     return {"namespace": pod.namespace, "name": pod.name}

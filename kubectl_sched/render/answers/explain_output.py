@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from kubectl_sched.queries.explanation import Explanation
     from kubectl_sched.render.display import Display
     from kubectl_sched.render.document import Document
+    from kubectl_sched.render.schemas import explained_pods as schema
     from kubectl_sched.snapshot import Snapshot
 
 
@@ -87,9 +88,10 @@ def _data(answer: Answer, display: Display) -> dict[str, Any]:
         data = data_of(answer.explanations[0])
         return {**data, "warnings": [*data["warnings"], *notes]}
     joint = answer.together
-    together = joint and {"pods": joint.pods, "placed": joint.placed, "higherPriorityAhead": joint.ahead}
-    beside = {"together": together} if joint is not None else {}
-    return {**explanation_list(map(data_of, answer.explanations)), **beside, "warnings": list(notes)}
+    together: schema.Together | None = None
+    if joint is not None:
+        together = {"pods": joint.pods, "placed": joint.placed, "higherPriorityAhead": joint.ahead}
+    return explanation_list(map(data_of, answer.explanations), notes, together)
 
 
 def exit_code(explanations: Sequence[Explanation], display: Display) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.framework.amounts import amount_text
@@ -19,7 +19,7 @@ from kubectl_sched.suggestions.advice import advice_of
 from kubectl_sched.suggestions.change import Kind, Promise
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from kubectl_sched.api.core import Event
     from kubectl_sched.diagnostics.findings.finding import Finding
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from kubectl_sched.queries.provisioning.karpenter_replay import KarpenterAnswer
     from kubectl_sched.queries.provisioning.new_nodes import NewNodes
     from kubectl_sched.queries.unreadable_kinds import UnreadableKind
+    from kubectl_sched.render.schemas import autoscaler_answers, common, pod_gates, triage
+    from kubectl_sched.render.schemas import explained_pods as schema
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.scheduler.search_starts import Sampling
     from kubectl_sched.suggestions.change import Suggestion
@@ -51,7 +53,7 @@ def explanation_data(
     """Return the whole of it. `evidence` tells for which rows the evidence is added; brief answers have no nodes."""
     result = explanation.result
     pod, state = result.pod, result.state
-    return {
+    data: schema.Explanation = {
         "apiVersion": API_VERSION,
         "kind": "Explanation",
         "pod": {"namespace": pod.metadata.namespace, "name": pod.metadata.name},
@@ -97,14 +99,21 @@ def explanation_data(
         "newNodes": _new_nodes(explanation.new_nodes),
         "warnings": list(explanation.notes),
     }
+    return dict(data)
 
 
-def explanation_list(items: Iterable[Any]) -> dict[str, Any]:
-    """Several explanations, in the order that was asked for."""
-    return {"apiVersion": API_VERSION, "kind": "ExplanationList", "items": items}
+def explanation_list(
+    items: Iterable[Mapping[str, Any]], warnings: Sequence[str], together: schema.Together | None = None
+) -> dict[str, Any]:
+    """Several explanations, in the order that was asked for; `items` may be an iterator, which is written as a list."""
+    beside: schema.BesideItems = {"together": together} if together is not None else {}
+    listed = cast("list[schema.Explanation]", items)
+    about: common.About = {"apiVersion": API_VERSION, "kind": "ExplanationList"}
+    data: schema.ExplanationList = {**about, "items": listed, **beside, "warnings": list(warnings)}
+    return dict(data)
 
 
-def _said(said: Said | None) -> dict[str, Any] | None:
+def _said(said: Said | None) -> schema.Said | None:
     if said is None:
         return None
     return {
@@ -116,7 +125,7 @@ def _said(said: Said | None) -> dict[str, Any] | None:
     }
 
 
-def _finding(each: Finding) -> dict[str, Any]:
+def _finding(each: Finding) -> schema.Finding:
     return {
         "kind": each.kind,
         "sentence": each.sentence,
@@ -125,27 +134,33 @@ def _finding(each: Finding) -> dict[str, Any]:
     }
 
 
-def _unreadable(each: UnreadableKind) -> dict[str, Any]:
+def _unreadable(each: UnreadableKind) -> common.UnreadableKind:
     return {"kind": each.kind, "why": each.why, "rule": each.rule, "plugins": list(each.plugins)}
 
 
-def stage_data(stage: Stage | None) -> dict[str, Any] | None:
+def stage_data(stage: Stage | None) -> common.Stage | None:
     """The stage as the contract has it."""
     if stage is None:
         return None
     return {"name": stage.name, "since": stage.since, "evidence": list(stage.evidence)}
 
 
-def _history(history: History | None) -> dict[str, Any] | None:
+def _history(history: History | None) -> schema.History | None:
     if history is None:
         return None
     return {
-        **plain(history),
+        "scheduledBy": history.scheduled_by,
+        "at": history.at,
+        "verdict": history.verdict,
+        "message": history.message,
+        "youngerPods": history.younger_pods,
+        "youngerNodes": history.younger_nodes,
+        "unknown": list(history.unknown),
         "difference": [{"plugin": plugin, "points": points} for plugin, points in history.difference],
     }
 
 
-def _observed(observed: Observed | None) -> dict[str, Any] | None:
+def _observed(observed: Observed | None) -> schema.Observed | None:
     if observed is None:
         return None
     return {
@@ -156,11 +171,11 @@ def _observed(observed: Observed | None) -> dict[str, Any] | None:
     }
 
 
-def _event(event: Event) -> dict[str, Any]:
+def _event(event: Event) -> schema.Event:
     return {"reason": event.reason, "component": event.component, "lastSeen": event.last_seen, "message": event.text}
 
 
-def _podgroup(result: ScheduleResult) -> dict[str, Any] | None:
+def _podgroup(result: ScheduleResult) -> schema.PodGroup | None:
     if not isinstance(result, MemberResult):
         return None
     cycle = result.podgroup
@@ -173,13 +188,17 @@ def _podgroup(result: ScheduleResult) -> dict[str, Any] | None:
     }
 
 
-def _status(status: Status) -> dict[str, Any] | None:
+def _status(status: Status) -> common.Status | None:
     if status.code in {Code.SUCCESS, Code.SKIP}:
         return None
+    return _rejection(status)
+
+
+def _rejection(status: Status) -> common.Status:
     return {"plugin": status.plugin, "code": status.code.value, "reasons": list(status.reasons)}
 
 
-def suggestion_data(suggestion: Suggestion) -> dict[str, Any]:
+def suggestion_data(suggestion: Suggestion) -> triage.Suggestion:
     """One suggestion, as the contract has it."""
     preempts = suggestion.promise is Promise.PREEMPTS
     return {
@@ -217,7 +236,7 @@ def suggestion_data(suggestion: Suggestion) -> dict[str, Any]:
     }
 
 
-def _sampling(sampling: Sampling | None) -> dict[str, Any] | None:
+def _sampling(sampling: Sampling | None) -> schema.Sampling | None:
     if sampling is None:
         return None
     return {
@@ -230,7 +249,7 @@ def _sampling(sampling: Sampling | None) -> dict[str, Any] | None:
     }
 
 
-def _gates(explanation: Explanation) -> list[dict[str, Any]]:
+def _gates(explanation: Explanation) -> list[pod_gates.Gate]:
     if not explanation.gates:
         return []
     from kubectl_sched.render.answers.gate_data import gates_data  # most pods have none
@@ -238,7 +257,7 @@ def _gates(explanation: Explanation) -> list[dict[str, Any]]:
     return gates_data(explanation)
 
 
-def _new_nodes(found: NewNodes | None) -> dict[str, Any] | None:
+def _new_nodes(found: NewNodes | None) -> autoscaler_answers.NewNodes | None:
     if found is None:
         return None
     karpenter, groups = found.karpenter, found.cluster_autoscaler
@@ -251,12 +270,12 @@ def _new_nodes(found: NewNodes | None) -> dict[str, Any] | None:
     }
 
 
-def _cluster_autoscaler(found: ClusterAutoscalerAnswer) -> dict[str, Any]:
+def _cluster_autoscaler(found: ClusterAutoscalerAnswer) -> autoscaler_answers.ClusterAutoscaler:
     groups, event = plain(found.groups), plain(found.event)
     return {"version": found.version, "groups": groups, "event": event}
 
 
-def _karpenter(found: KarpenterAnswer) -> dict[str, Any]:
+def _karpenter(found: KarpenterAnswer) -> autoscaler_answers.Karpenter:
     requirements: dict[str, list[dict[str, Any]]] = {}
     for each in found.requirements:
         requirements.setdefault(each["key"], []).append({name: each[name] for name in each if name != "key"})
@@ -277,25 +296,25 @@ def _karpenter(found: KarpenterAnswer) -> dict[str, Any]:
     }
 
 
-def _closest(result: ScheduleResult) -> list[dict[str, Any]]:
+def _closest(result: ScheduleResult) -> list[schema.Closest]:
     """Return the rejected nodes that came closest, and what is against each."""
     if result.verdict is None or not result.pre_filter.is_success:
         return []
     return [
         {
             "node": result.nodes.names[row],
-            "plugins": [each.plugin for each in result.rejections(row)],
+            "plugins": [each.plugin or "" for each in result.rejections(row)],
             "why": why_not(result, row),
         }
         for row in closest(result, _CLOSEST_SHOWN)
     ]
 
 
-def _evidence(found: Sequence[Evidence]) -> list[dict[str, Any]]:
+def _evidence(found: Sequence[Evidence]) -> list[common.Evidence]:
     return [{"text": each.text, "facts": each.facts, "hints": list(each.hints)} for each in found]
 
 
-def _nodes(result: ScheduleResult, with_evidence: Callable[[int], bool]) -> list[dict[str, Any]]:
+def _nodes(result: ScheduleResult, with_evidence: Callable[[int], bool]) -> list[schema.Node]:
     if result.verdict is None:
         return []
     names = result.nodes.names
@@ -303,11 +322,11 @@ def _nodes(result: ScheduleResult, with_evidence: Callable[[int], bool]) -> list
         (each.plugin, each.weight, each.raw.tolist(), each.normalized.tolist(), each.weighted.tolist())
         for each in result.scores
     ]
-    nodes = []
+    nodes: list[schema.Node] = []
     for row in sorted(range(len(names)), key=names.__getitem__):
-        rejections = [_status(status) or {} for status in result.rejections(row)]
+        rejections = [_rejection(status) for status in result.rejections(row)]
         position = result.position_of.get(row)
-        points: list[dict[str, Any]] = []
+        points: list[schema.Score] = []
         if position is not None:
             points = [
                 {
@@ -321,7 +340,7 @@ def _nodes(result: ScheduleResult, with_evidence: Callable[[int], bool]) -> list
             ]
         if with_evidence(row):
             for rejection in rejections:
-                rejection["evidence"] = _evidence(result.filter_evidence(rejection["plugin"], row))
+                rejection["evidence"] = _evidence(result.filter_evidence(rejection["plugin"] or "", row))
             for point in points:
                 point["evidence"] = _evidence(result.score_evidence(point["plugin"], row))
         nodes.append(
@@ -336,7 +355,7 @@ def _nodes(result: ScheduleResult, with_evidence: Callable[[int], bool]) -> list
     return nodes
 
 
-def _post_filter(result: PostFilterResult | None) -> dict[str, Any] | None:
+def _post_filter(result: PostFilterResult | None) -> common.PostFilter | None:
     if result is None:
         return None
     return {

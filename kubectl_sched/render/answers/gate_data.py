@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kubectl_sched.diagnostics.gates.gate import quoted
 from kubectl_sched.record import plain
@@ -11,19 +11,18 @@ if TYPE_CHECKING:
     from kubectl_sched.diagnostics.gates.gate import Gate, Queue
     from kubectl_sched.queries.explanation import Explanation
     from kubectl_sched.queries.ungated import Ungated
+    from kubectl_sched.render.schemas import pod_gates as schema
 
 
-def gates_data(explanation: Explanation) -> list[dict[str, Any]]:
+def gates_data(explanation: Explanation) -> list[schema.Gate]:
     """Return a value for each gate; `fitsUngated` is null where nothing was replayed."""
     again = explanation.ungated
-    replayed = {
-        "fitsUngated": any(each.fits for each in again) if any(each.result is not None for each in again) else None,
-        "ungated": [_ungated(each) for each in again],
-    }
-    return [{**_gate(each), **replayed} for each in explanation.gates]
+    fits = any(each.fits for each in again) if any(each.result is not None for each in again) else None
+    replays = [_ungated(each) for each in again]
+    return [_gate(each, replays, fits=fits) for each in explanation.gates]
 
 
-def _gate(gate: Gate) -> dict[str, Any]:
+def _gate(gate: Gate, replays: list[schema.Ungated], *, fits: bool | None) -> schema.Gate:
     owner, set_by = gate.owner, gate.set_by
     return {
         "gate": gate.gate,
@@ -40,10 +39,12 @@ def _gate(gate: Gate) -> dict[str, Any]:
         "says": plain(gate.says),
         "facts": list(gate.facts),
         "queue": _queue(gate.queue),
+        "fitsUngated": fits,
+        "ungated": replays,
     }
 
 
-def _queue(queue: Queue | None) -> dict[str, Any] | None:
+def _queue(queue: Queue | None) -> schema.Queue | None:
     if queue is None:
         return None
     return {
@@ -61,7 +62,7 @@ def _queue(queue: Queue | None) -> dict[str, Any] | None:
     }
 
 
-def _ungated(each: Ungated) -> dict[str, Any]:
+def _ungated(each: Ungated) -> schema.Ungated:
     result, choice = each.result, each.injection
     return {
         "flavors": list(choice.flavors),

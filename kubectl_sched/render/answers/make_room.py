@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kubectl_sched.queries.make_room import about_search
 from kubectl_sched.render.document import Commands, Document, Listing, Quote, Said, Sentence, Verdict, notes_of
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.queries.make_room import Answer, Placed
+    from kubectl_sched.render.schemas import what_if as schema
+    from kubectl_sched.render.schemas.common import Name
     from kubectl_sched.shell_commands import ShellCommand
     from kubectl_sched.simulation.relocation import Step
 
@@ -140,7 +142,7 @@ def _command(step: Step) -> ShellCommand | None:
     return cordon_node(step.node) if step.action == CORDON else uncordon_node(step.node)
 
 
-def plan_data(answer: Answer) -> dict[str, Any]:
+def plan_data(answer: Answer) -> schema.MakeRoom:
     """Return the MakeRoom of the contract."""
     preemption = answer.preemption
     return {
@@ -163,8 +165,9 @@ def plan_data(answer: Answer) -> dict[str, Any]:
         },
         "complete": answer.complete,
         "notAskedToMove": dict(answer.refused),
-        "preemption": preemption
-        and {
+        "preemption": None
+        if preemption is None
+        else {
             "pod": _name(preemption.pod),
             "node": preemption.node,
             "victims": [_name(each) for each in preemption.victims],
@@ -176,12 +179,12 @@ def plan_data(answer: Answer) -> dict[str, Any]:
     }
 
 
-def _target(answer: Answer) -> dict[str, Any]:
+def _target(answer: Answer) -> schema.Target:
     kind, slash, name = answer.target.rpartition("/")
     return {"kind": kind if slash else "pod", "namespace": answer.namespace, "name": name}
 
 
-def _step(number: int, step: Step) -> dict[str, Any]:
+def _step(number: int, step: Step) -> schema.PlanStep:
     return {
         "step": number,
         "action": step.action,
@@ -192,5 +195,5 @@ def _step(number: int, step: Step) -> dict[str, Any]:
     }
 
 
-def _name(pod: Pod) -> dict[str, str]:
+def _name(pod: Pod) -> Name:
     return {"namespace": pod.namespace, "name": pod.name}

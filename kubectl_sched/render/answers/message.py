@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kubectl_sched.diagnostics.messages.reason_catalogue import PAGE, as_spelt
 from kubectl_sched.render.answers.component_message import component_parts, first_of, statement_data
@@ -19,13 +19,14 @@ if TYPE_CHECKING:
     from kubectl_sched.diagnostics.messages.component_statements import Statement
     from kubectl_sched.diagnostics.messages.decoder import Clause, FitErrorText
     from kubectl_sched.diagnostics.messages.reason_catalogue import Reason
+    from kubectl_sched.render.schemas import message as schema
 
 _FOREIGN = "no text of kube-scheduler's own plugins: of an extender, or of a plugin that was added"
 _CUT_OFF = "the text was cut off here"
 _NO_REASONS = "the reasons are missing; paste the whole message, which goes on after `nodes are available:`"
 
 
-def message_data(text: FitErrorText, others: tuple[Statement, ...] = ()) -> dict[str, Any]:
+def message_data(text: FitErrorText, others: tuple[Statement, ...] = ()) -> schema.Message:
     """The text as data. The schema is stable: fields are added, never renamed or dropped."""
     own = text.clauses if text.understood else ()
     return {
@@ -38,7 +39,7 @@ def message_data(text: FitErrorText, others: tuple[Statement, ...] = ()) -> dict
     }
 
 
-def _clause_data(clause: Clause) -> dict[str, Any]:
+def _clause_data(clause: Clause) -> schema.Clause:
     known = clause.meaning
     return {
         "text": clause.text,
@@ -101,7 +102,7 @@ def message_parts(text: FitErrorText) -> Iterator[Said]:
         yield Sentence(text=told, tone="dim")
 
 
-def reason_data(reason: Reason) -> dict[str, Any]:
+def reason_data(reason: Reason) -> schema.Reason:
     """Return one reason as data: its texts by the minors that use them (none named: all), and its explanation."""
     return {
         "apiVersion": API_VERSION,

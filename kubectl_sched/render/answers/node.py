@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.queries.node import NodeAnswer, NodeExplanation, PendingThere
     from kubectl_sched.queries.provisioning.node_removal import Reason
+    from kubectl_sched.render.schemas import node as schema
+    from kubectl_sched.render.schemas.common import Name
 
 _NAMES = {KARPENTER: "Karpenter", "ClusterAutoscaler": "cluster-autoscaler"}
 _FIRST = ("cpu", "memory")
@@ -194,13 +196,28 @@ def _why_not(each: PendingThere) -> str:
 def nodes_data(answer: NodeAnswer) -> dict[str, Any]:
     """Return the NodeExplanation of the contract, or a NodeExplanationList."""
     items = [_data(each) for each in answer.nodes]
-    about = {"apiVersion": API_VERSION, "kubernetesVersion": answer.kubernetes_version, "warnings": list(answer.notes)}
+    version, notes = answer.kubernetes_version, list(answer.notes)
+    data: schema.NodeExplanation | schema.NodeExplanationList
     if answer.is_list:
-        return {**about, "kind": "NodeExplanationList", "items": items}
-    return {**items[0], **about, "kind": "NodeExplanation"}
+        data = {
+            "apiVersion": API_VERSION,
+            "kind": "NodeExplanationList",
+            "kubernetesVersion": version,
+            "items": items,
+            "warnings": notes,
+        }
+        return dict(data)
+    data = {
+        "apiVersion": API_VERSION,
+        "kind": "NodeExplanation",
+        **items[0],
+        "kubernetesVersion": version,
+        "warnings": notes,
+    }
+    return dict(data)
 
 
-def _data(found: NodeExplanation) -> dict[str, Any]:
+def _data(found: NodeExplanation) -> schema.NodeAnswer:
     removal = found.removal
     return {
         "node": found.node.name,
@@ -208,7 +225,10 @@ def _data(found: NodeExplanation) -> dict[str, Any]:
         "stays": {
             "by": removal.by,
             "verdict": removal.verdict,
-            "reasons": [{"pod": _name(each.pod), "reason": each.text, "owner": each.owner} for each in removal.reasons],
+            "reasons": [
+                {"pod": None if each.pod is None else _name(each.pod), "reason": each.text, "owner": each.owner}
+                for each in removal.reasons
+            ],
             "autoscaler": {
                 "settings": [{"name": name, "value": value} for name, value in removal.facts],
                 "unknown": list(removal.unknown),
@@ -235,5 +255,5 @@ def _quantity(resource: str, amount: int) -> str:
     return f"{amount}m" if resource == "cpu" else str(amount)
 
 
-def _name(pod: Pod | None) -> dict[str, str] | None:
-    return None if pod is None else {"namespace": pod.namespace, "name": pod.name}
+def _name(pod: Pod) -> Name:
+    return {"namespace": pod.namespace, "name": pod.name}

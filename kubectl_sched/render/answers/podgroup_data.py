@@ -10,11 +10,17 @@ from kubectl_sched.render.sentences.podgroup_headline import podgroup_headline
 from kubectl_sched.safe_output import API_VERSION
 
 if TYPE_CHECKING:
+    from kubectl_sched.render.schemas import podgroup as schema
+    from kubectl_sched.render.schemas.common import PostFilter
     from kubectl_sched.scheduler.podgroup_result import Member, PodGroupResult
 
 
 def podgroup_data(result: PodGroupResult) -> dict[str, Any]:
     """All that `explain podgroup` says."""
+    return dict(_group(result))
+
+
+def _group(result: PodGroupResult) -> schema.PodGroupExplanation:
     group = result.info.group
     return {
         "apiVersion": API_VERSION,
@@ -28,7 +34,7 @@ def podgroup_data(result: PodGroupResult) -> dict[str, Any]:
         "members": members_data(result),
         "placements": _placements(result),
         "best": list(result.best) if result.info.topology_key is not None else [],
-        "children": [podgroup_data(child) for child in result.children],
+        "children": [_group(child) for child in result.children],
         "postFilter": _post_filter(result),
         "condition": plain(result.condition),
         "event": None,
@@ -38,12 +44,12 @@ def podgroup_data(result: PodGroupResult) -> dict[str, Any]:
     }
 
 
-def members_data(result: PodGroupResult) -> list[dict[str, Any]]:
+def members_data(result: PodGroupResult) -> list[schema.Member]:
     """The members in the order of the cycle."""
     return [_member(each) for each in result.members]
 
 
-def _post_filter(result: PodGroupResult) -> dict[str, Any] | None:
+def _post_filter(result: PodGroupResult) -> PostFilter | None:
     """Preemption for the group as a whole; where members preempt by themselves, what they find together."""
     found = result.post_filter
     if found is not None:
@@ -64,7 +70,7 @@ def _post_filter(result: PodGroupResult) -> dict[str, Any] | None:
     }
 
 
-def _own_post_filter(member: Member) -> dict[str, Any] | None:
+def _own_post_filter(member: Member) -> PostFilter | None:
     """Preemption for the member by itself."""
     found = member.result.post_filter if member.result is not None else None
     if found is None:
@@ -77,7 +83,7 @@ def _own_post_filter(member: Member) -> dict[str, Any] | None:
     }
 
 
-def _member(member: Member) -> dict[str, Any]:
+def _member(member: Member) -> schema.Member:
     return {
         "pod": {"namespace": member.pod.metadata.namespace, "name": member.pod.metadata.name},
         "node": member.node_name,
@@ -89,7 +95,7 @@ def _member(member: Member) -> dict[str, Any]:
     }
 
 
-def _placements(result: PodGroupResult) -> list[dict[str, Any]]:
+def _placements(result: PodGroupResult) -> list[schema.DomainPlacement]:
     key = result.info.topology_key
     if key is None:
         return []

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.podgroup_info import PlacementScores
     from kubectl_sched.queries.podgroups import PodGroupAnswer
     from kubectl_sched.render.display import Display
+    from kubectl_sched.render.schemas import podgroup as schema
     from kubectl_sched.scheduler.podgroup_result import Member, PlacementResult, PodGroupResult
 
 
@@ -91,7 +92,9 @@ def _document(result: PodGroupResult, display: Display) -> Document:
 def _data(answer: PodGroupAnswer) -> dict[str, Any]:
     items, notes = [podgroup_data(result) for result in answer.results], (*answer.notes, *answer.warnings)
     if answer.is_about_one:
-        suggestions = [{"text": each.text, "members": members_data(each.result)} for each in answer.suggestions]
+        suggestions: list[schema.GroupSuggestion] = [
+            {"text": each.text, "members": members_data(each.result)} for each in answer.suggestions
+        ]
         said = [*items[0]["warnings"], *notes]
         return {**items[0], "suggestions": suggestions, "warnings": said}
     kind = "PodGroupExplanationList"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kubectl_sched.config.differences_from_default import args_document, compare, differing_args
 from kubectl_sched.record import plain
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from kubectl_sched.config import Configuration, ResolvedProfile
     from kubectl_sched.config.differences_from_default import PluginDifference
     from kubectl_sched.render.display import Display
+    from kubectl_sched.render.schemas import configuration as schema
     from kubectl_sched.render.table import Tone
 
 _MARKS = {"added": "+", "removed": "-", "moved": "~", "weight": "~", "": ""}
@@ -48,7 +49,7 @@ def profiles_document(configuration: Configuration, default: ResolvedProfile, di
     )
 
 
-def profiles(configuration: Configuration, default: ResolvedProfile) -> dict[str, Any]:
+def profiles(configuration: Configuration, default: ResolvedProfile) -> schema.Profiles:
     """The profiles as scripts read them."""
     return {
         "apiVersion": API_VERSION,
@@ -79,7 +80,7 @@ def profiles(configuration: Configuration, default: ResolvedProfile) -> dict[str
     }
 
 
-def _item(profile: ResolvedProfile, default: ResolvedProfile) -> dict[str, Any]:
+def _item(profile: ResolvedProfile, default: ResolvedProfile) -> schema.Profile:
     changed = differing_args(profile, default)
     compared = compare(profile, default)
     return {

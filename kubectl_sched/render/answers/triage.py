@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kubectl_sched.own_error import EXIT_CODE
 from kubectl_sched.record import plain
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.queries.triage import Group, Triage
     from kubectl_sched.render.display import Display
+    from kubectl_sched.render.schemas import triage as schema
     from kubectl_sched.suggestions.for_all import ForAll
 
 NOTHING = "nothing is pending"
@@ -148,7 +149,7 @@ def workloads_in_words(group: Group) -> str:
     return listed([f"{namespace}/{name}" for namespace, name in group.workloads])
 
 
-def triage_data(triage: Triage) -> dict[str, Any]:
+def triage_data(triage: Triage) -> schema.Triage:
     """Return the `Triage`."""
     refused = (each.text for each in triage.refusals)
     return {
@@ -161,7 +162,7 @@ def triage_data(triage: Triage) -> dict[str, Any]:
     }
 
 
-def _group_data(group: Group) -> dict[str, Any]:
+def _group_data(group: Group) -> schema.Group:
     return {
         "cause": plain(group.cause),
         "summary": summary(group),
@@ -173,7 +174,12 @@ def _group_data(group: Group) -> dict[str, Any]:
     }
 
 
-def _for_all(found: ForAll) -> dict[str, Any]:
+def _for_all(found: ForAll) -> schema.SuggestionForAll:
     """The suggestion, with what it does for the pods of the group."""
-    placed = {"placed": found.placed, "pods": found.pods, "perNode": dict(found.per_node)}
-    return {**suggestion_data(found.suggestion), "summary": help_in_words(found), **placed}
+    return {
+        **suggestion_data(found.suggestion),
+        "summary": help_in_words(found),
+        "placed": found.placed,
+        "pods": found.pods,
+        "perNode": dict(found.per_node),
+    }

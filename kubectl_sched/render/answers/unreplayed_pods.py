@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from kubectl_sched.api.apimachinery.timestamps import to_the_second
 from kubectl_sched.framework.clauses import first_few
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Sequence
 
     from kubectl_sched.diagnostics.scheduler_statements import PodStatements, Statement
+    from kubectl_sched.render.schemas import message as schema
 
 _UNKNOWN = (
     "which nodes these are, by how much they miss, and whether it has changed since",
@@ -35,9 +36,9 @@ class Limits(NamedTuple):
     command: str
 
 
-def decoded_data(told: Sequence[PodStatements], limits: Limits, *, one: bool) -> dict[str, Any]:
+def decoded_data(told: Sequence[PodStatements], limits: Limits, *, one: bool) -> schema.Decoded | schema.DecodedList:
     """Return a `Decoded`, or a `DecodedList` of several. The schema is stable: fields are only ever added."""
-    items = [
+    items: list[schema.Decoded] = [
         {
             "apiVersion": API_VERSION,
             "kind": "Decoded",
@@ -57,7 +58,7 @@ def decoded_data(told: Sequence[PodStatements], limits: Limits, *, one: bool) ->
     return items[0] if one else {"apiVersion": API_VERSION, "kind": "DecodedList", "items": items}
 
 
-def _said_data(said: Statement) -> dict[str, Any]:
+def _said_data(said: Statement) -> schema.Statement:
     return {
         "by": said.by,
         "reason": said.reason,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kubectl_sched.api.core import ZONE
 from kubectl_sched.framework.amounts import common_unit
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.queries.whatif import Answer
     from kubectl_sched.render.display import Display
+    from kubectl_sched.render.schemas import what_if as schema
     from kubectl_sched.render.writers.check_report import Case
     from kubectl_sched.simulation.placements import Placement, Simulated
     from kubectl_sched.simulation.rollout import RolledOut
@@ -392,7 +393,7 @@ def _without_node(placements: Sequence[Placement]) -> Iterator[str]:
         yield f"{they} no node: {reason}"
 
 
-def answer_data(answer: Answer) -> dict[str, Any]:
+def answer_data(answer: Answer) -> schema.WhatIf:
     """Return the WhatIf of the contract, with its premise and the plan of a drain."""
     supposed = premise(answer.edits)
     return {
@@ -402,7 +403,7 @@ def answer_data(answer: Answer) -> dict[str, Any]:
     }
 
 
-def what_if_data(answer: WhatIfResult, version: str, warnings: Sequence[str]) -> dict[str, Any]:
+def what_if_data(answer: WhatIfResult, version: str, warnings: Sequence[str]) -> schema.Simulation:
     """The WhatIf of the contract."""
     simulated = answer.simulated
     per_node = Counter(each.node for each in simulated.placements if each.node is not None)
@@ -426,7 +427,7 @@ def what_if_data(answer: WhatIfResult, version: str, warnings: Sequence[str]) ->
     }
 
 
-def _placement(placement: Placement) -> dict[str, Any]:
+def _placement(placement: Placement) -> schema.Placement:
     return {
         "pod": {"namespace": placement.pod.namespace, "name": placement.pod.name},
         "owner": placement.owner,
@@ -443,7 +444,7 @@ def _placement(placement: Placement) -> dict[str, Any]:
     }
 
 
-def _rollout(rollout: RolledOut) -> dict[str, Any]:
+def _rollout(rollout: RolledOut) -> schema.Rollout:
     return {
         "owner": rollout.owner,
         "strategy": rollout.strategy,

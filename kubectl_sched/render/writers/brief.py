@@ -19,12 +19,15 @@ POD_BYTES: Final = 8 * 1024
 ANSWER_BYTES: Final = 32 * 1024
 """The size of any other brief answer."""
 
+LEFT_OUT: Final = "leftOut"
+"""The field that only a brief answer has."""
+
 MARK: Final = "…"
 """The end of a text that was cut."""
 
 _WIDTHS: Final = (
     *((100, 4000), (50, 2000), (30, 1500), (20, 1000), (12, 1000), (8, 700), (6, 500), (5, 400), (4, 300)),
-    *((3, 260), (2, 260), (1, 260), (1, 130), (0, 60), (0, 12)),
+    *((3, 260), (2, 260), (1, 260), (1, 130), (0, 60), (0, 13)),
 )
 """The entries of a list and the characters of a text that are tried, one after the other. A name has 253 at most."""
 
@@ -66,6 +69,11 @@ _VIEWS: Final[Mapping[str, Mapping[str, Sequence[str]]]] = {
 """By kind, the fields of a brief answer, and of the entries of a list, wherever it stands: `()` is all of them."""
 
 
+def brief_fields(kind: str) -> Mapping[str, Sequence[str]] | None:
+    """Return the fields of a brief answer, and of the entries of its lists (none: all); None if it has every field."""
+    return _VIEWS.get(kind)
+
+
 def brief(data: Mapping[str, Any], size: Callable[[Any], int]) -> dict[str, Any]:
     """Return the brief answer. `size` is the number of bytes of a value in the format that is written.
 
@@ -81,10 +89,10 @@ def fitted(data: Mapping[str, Any], size: Callable[[Any], int], most: int) -> di
     """Return the data with lists and texts so long that they fit into `most` bytes, and `leftOut`."""
     shortened = {key: data[key] for key in ("apiVersion", "kind") if key in data}
     for entries, characters in _WIDTHS:
-        cut = _Cut(entries, characters, most, data.get("leftOut", {}))
+        cut = _Cut(entries, characters, most, data.get(LEFT_OUT, {}))
         with suppress(_TooLargeError):
-            shortened = {key: cut.value(value, key) for key, value in data.items() if key != "leftOut"}
-            shortened["leftOut"] = cut.left_out
+            shortened = {key: cut.value(value, key) for key, value in data.items() if key != LEFT_OUT}
+            shortened[LEFT_OUT] = cut.left_out
             if size(shortened) <= most:
                 break
     return shortened
@@ -92,7 +100,7 @@ def fitted(data: Mapping[str, Any], size: Callable[[Any], int], most: int) -> di
 
 def _essence(data: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of a brief answer; pods that have no place come first."""
-    view = _VIEWS.get(data["kind"])
+    view = brief_fields(data["kind"])
     if view is None:
         return dict(data)
     chosen = {key: _chosen(data[key], view, key) for key in ("apiVersion", "kind", *view) if key in data}

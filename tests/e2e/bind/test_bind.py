@@ -38,6 +38,7 @@ from tests.e2e.control_plane import ADMIN_TOKEN, ControlPlane
 from tests.e2e.patience import until
 from tests.e2e.priority_classes import priority_class
 from tests.oracle.build import GoMissingError
+from tests.render.schema_checks import check
 
 pytestmark = pytest.mark.e2e
 
@@ -102,7 +103,7 @@ def test_a_pod_its_condition_and_its_event_are_as_the_real_scheduler_leaves_them
     pod(api, "plain-ours", nodeSelector={"kubernetes.io/hostname": "n3"})
     pod(api, "plain-twin", nodeSelector={"kubernetes.io/hostname": "n3"}, schedulerName=TWIN)
     answer = program.bind("plain-ours")
-    assert (answer["kind"], answer["node"], answer["boundTo"], answer["dryRun"]) == ("Binding", "n3", "n3", "none")
+    assert (check(answer), answer["node"], answer["boundTo"], answer["dryRun"]) == ("Binding", "n3", "n3", "none")
     assert answer["explanation"]["kind"] == "Explanation"
     until(lambda: events(api, "plain-twin", "Scheduled"))
     both = [
@@ -451,7 +452,8 @@ def test_the_json_of_a_refusal_says_why(api: Api, program: Program) -> None:
     pod(api, "gated-json", schedulingGates=[{"name": "example.com/wait"}])
     done = program.run("gated-json", "--yes", "-o", "json")
     answer = json.loads(done.stdout)
-    assert (done.returncode, answer["outcome"], answer["boundTo"]) == (1, "Refused", None)
+    assert (check(answer), answer["outcome"], answer["boundTo"]) == ("Binding", "Refused", None)
+    assert done.returncode == 1
     assert "example.com/wait" in answer["message"]
 
 

@@ -25,6 +25,7 @@ from tests.e2e.binding_cluster import (
 from tests.e2e.control_plane import ADMIN_TOKEN, ControlPlane
 from tests.e2e.patience import until
 from tests.oracle.build import GoMissingError
+from tests.render.schema_checks import check
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -115,7 +116,7 @@ def test_a_gang_that_does_not_fit_gets_no_node_and_is_told_so(api: Api, program:
     done = program.run("large", "--feature-gates", GATES, "--yes", "-o", "json")
     assert (done.returncode, nodes(api, names)) == (1, [""] * 4)
     answer = json.loads(done.stdout)
-    assert answer["outcome"] == "Unschedulable"
+    assert (check(answer), answer["outcome"]) == ("PodGroupBinding", "Unschedulable")
     said = answer["explanation"]["condition"]
     assert condition(api, "large") == said
     assert said["status"] == "False"

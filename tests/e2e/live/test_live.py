@@ -31,6 +31,7 @@ from tests.e2e.api import Api
 from tests.e2e.control_plane import ADMIN_TOKEN, ControlPlane
 from tests.e2e.faults import Fault, FaultyServer, break_off, hang_up, status, trickle
 from tests.oracle.build import VERSIONS
+from tests.render.schema_checks import check_both
 
 pytestmark = pytest.mark.e2e
 
@@ -527,7 +528,7 @@ def test_a_developer_of_one_namespace_is_told_what_was_said(control_plane: Contr
     assert "ending other pods would not change what keeps this one out" in done.stdout
     assert '{apiGroups: [""], resources: [nodes], verbs: [list]}' in done.stdout
     decoded = json.loads(program(control_plane, "explain", "big", "--as", "dev", "-o", "json").stdout)
-    assert decoded["kind"] == "Decoded"
+    assert check_both(decoded) == "Decoded"
     assert [event["message"]["clauses"][0]["text"] for event in decoded["events"]] == ["Insufficient cpu"]
 
 
@@ -546,7 +547,9 @@ def test_a_developer_is_told_how_far_pods_have_come(control_plane: ControlPlane,
     assert "Its kubelet refused it" in refused.stdout
     assert "OutOfcpu: no room" in refused.stdout
     gated = json.loads(program(control_plane, "explain", "gated", "-n", "theirs", "--as", "eve", "-o", "json").stdout)
-    assert (gated["kind"], gated["stage"]["name"]) == ("Decoded", "Gated")
+    assert (check_both(gated), gated["stage"]["name"]) == ("Decoded", "Gated")
+    both = program(control_plane, "explain", "pods", "gated", "refused", "-n", "theirs", "--as", "eve", "-o", "json")
+    assert check_both(json.loads(both.stdout)) == "DecodedList"
     assert gated["stage"]["evidence"] == ["Kueue holds it back by the gate kueue.x-k8s.io/admission"]
 
 

@@ -1,0 +1,1 @@
+"""The shapes of answers as data, and their JSON Schemas."""
