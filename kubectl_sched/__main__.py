@@ -11,7 +11,7 @@ _INTERRUPTED = 130
 
 try:
     from contextlib import suppress
-    from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+    from typing import TYPE_CHECKING, Any, NoReturn
 
     from kubectl_sched.cli.command_line import command_first
     from kubectl_sched.errors import SchedError
@@ -21,25 +21,11 @@ except KeyboardInterrupt:
     os._exit(_INTERRUPTED)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from sys import UnraisableHookArgs
 
-T = TypeVar("T")
 _FAILED = 3
 _UNTIL_AGAIN = 0.05
 """Seconds after which what the first Ctrl-C came into is over."""
-
-_ROOM_FOR_FRAMES = 1 << 16
-
-
-def with_room_for_frames(function: Callable[[], T]) -> Callable[[], T]:
-    """Make the function ask for so large a frame that all frames above it have room in the same chunk of memory.
-
-    CPython takes chunks of 16 KiB from the system. A loop whose calls cross the end of one takes and returns a chunk at
-    each call: for some depths of the stack that was a quarter of the time of a short answer.
-    """
-    function.__code__ = function.__code__.replace(co_stacksize=_ROOM_FOR_FRAMES)
-    return function
 
 
 def interrupt_again(unraisable: UnraisableHookArgs) -> None:
@@ -79,7 +65,6 @@ def run() -> NoReturn:
         os._exit(int(ended.code or 0))
 
 
-@with_room_for_frames
 def main() -> NoReturn:
     """Run the program on the process's arguments, and exit with its code."""
     # One command makes no garbage worth looking for, and looking through a hundred thousand pods takes seconds.

@@ -215,8 +215,8 @@ class Snapshot(CachingRecord, frozen=True, kw_only=True):
             existing_pods=self.existing_pods.add_all(pods, rows),
         )
 
-    def with_usage_everywhere(self, pod: Pod, times: int | Integers) -> Snapshot:
-        """As if the pod ran so many times on every node, or on each: its requests and the number of pods alone."""
+    def with_usage_everywhere(self, pod: Pod, times: int) -> Snapshot:
+        """As if the pod ran so many times on every node: its requests and the number of pods alone."""
         return replace(self, usage=self.usage.plus_everywhere(self.resource_of(pod), times))
 
     def remove(self, *indices: int) -> Snapshot:

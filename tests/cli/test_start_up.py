@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import importlib.util
-import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +12,6 @@ from typing import NamedTuple
 import msgspec
 import pytest
 
-from kubectl_sched.__main__ import with_room_for_frames
 from tests.bench.measure import write_dump
 
 DEMO = str(Path(__file__).parents[2] / "fixtures" / "demo")
@@ -88,27 +86,3 @@ def test_no_module_compiles_anything_as_it_is_imported(imported: list[str]) -> N
             assert not any("frozen=True" in ast.unparse(each) for each in decorators), f"{name}:{node.lineno}"
             if isinstance(node, ast.Assign | ast.AnnAssign):
                 assert "re.compile(" not in ast.unparse(node), f"{name}:{node.lineno}"
-
-
-def _most_page_faults(depths: range) -> int:
-    """The page faults of the worst depth of the stack at which a loop of calls may run."""
-    return max(_page_faults(depth) for depth in depths)
-
-
-def _page_faults(depth: int) -> int:
-    if depth:
-        return _page_faults(depth - 1)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-    for _ in range(200):
-        ours([])
-    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
-
-
-def test_frames_have_room_at_every_depth() -> None:
-    """Without that room there are depths at which every call costs a page fault."""
-
-    @with_room_for_frames
-    def run() -> int:
-        return _most_page_faults(range(300))
-
-    assert run() < 100

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
 from msgspec.structs import replace
@@ -22,33 +21,11 @@ T = TypeVar("T")
 
 _KEPT: dict[type, object] = {}
 
-_TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8
-"""Options of glibc's mallopt, as malloc.h numbers them."""
-
-_MORE_THAN_AN_ANSWER = 1 << 30
-"""Bytes."""
-
 
 def keep(value: T) -> T:
     """Keep the last one of its type until the process ends: to take a hundred thousand objects apart takes long."""
     _KEPT[type(value)] = value
     return value
-
-
-def _keep_freed_memory() -> None:
-    """Let one answer of a server have the memory of another that has been decoded, until the process ends.
-
-    glibc has memory for each thread and gives large pieces back to the system, which then has to find and clear some
-    for every answer. Other C libraries have no such options. The library of this package leaves the memory of
-    its process, which is somebody else's, as it is.
-    """
-    import ctypes
-
-    with suppress(AttributeError, OSError, TypeError):
-        mallopt = ctypes.CDLL(None).mallopt
-        mallopt(_ARENA_MAX, 1)
-        mallopt(_TRIM_THRESHOLD, _MORE_THAN_AN_ANSWER)
-        mallopt(_MMAP_THRESHOLD, _MORE_THAN_AN_ANSWER)
 
 
 def read_source(source: StateSource, connection: ConnectionOptions, selection: Selection) -> tuple[Dump, Selection]:
@@ -78,7 +55,6 @@ def read_source(source: StateSource, connection: ConnectionOptions, selection: S
 
     endpoint = _endpoint(connection)
     selection = within(selection, endpoint.namespace)
-    _keep_freed_memory()
     with progress() as report:
         dump = keep(read_live(endpoint, selection, report))
     return dump, selection

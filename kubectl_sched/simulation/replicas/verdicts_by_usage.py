@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -16,13 +15,10 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.cycle_state import CycleState
     from kubectl_sched.framework.interface import FilterPlugin, ScorePlugin
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.array_types import Integers, Rows
+    from kubectl_sched.snapshot.array_types import Rows
 
 _ROWS_OF_A_CALL = 1000
 """Asking about so many nodes at once takes as long as asking about one."""
-
-_NUMBERS_OF_A_CALL = 8
-"""The numbers of pods that are asked about at once, as soon as nodes have as many of them."""
 
 
 class UsageLevel(NamedTuple):
@@ -78,27 +74,11 @@ class UsageLevels:
         if levels is None:
             if self._reached[count - 1] * _ROWS_OF_A_CALL < len(self._base):
                 row, levels = 0, self._asked(self._base.take(np.array([row], dtype=np.intp)), count)
-            elif count < _NUMBERS_OF_A_CALL:
-                levels = self._levels[count] = self._asked(self._base, count)
             else:
-                self._ask_ahead(count)
-                levels = self._levels[count]
+                levels = self._levels[count] = self._asked(self._base, count)
         return UsageLevel(levels.passes[row], levels.points[row])
 
-    def _ask_ahead(self, first: int) -> None:
-        """Ask about this number and those after it."""
-        size = len(self._base)
-        numbers = first + np.repeat(np.arange(_NUMBERS_OF_A_CALL), size)
-        levels = self._asked(self._repeated_base, numbers)
-        for place in range(_NUMBERS_OF_A_CALL):
-            rows = slice(place * size, (place + 1) * size)
-            self._levels[first + place] = _Levels(levels.passes[rows], levels.points[rows])
-
-    @cached_property
-    def _repeated_base(self) -> Snapshot:
-        return self._base.take(np.tile(np.arange(len(self._base), dtype=np.intp), _NUMBERS_OF_A_CALL))
-
-    def _asked(self, nodes: Snapshot, count: int | Integers) -> _Levels:
+    def _asked(self, nodes: Snapshot, count: int) -> _Levels:
         nodes = nodes.with_usage_everywhere(self._pod, count)
         everywhere: Rows = np.arange(len(nodes), dtype=np.intp)
         passes, points = np.ones(len(nodes), dtype=np.bool_), np.zeros(len(nodes), dtype=np.int64)

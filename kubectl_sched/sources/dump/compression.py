@@ -9,8 +9,8 @@ from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
+from kubectl_sched.sources.dump.filling_process import FillingProcess, may_fork
 from kubectl_sched.sources.dump.magic_numbers import compression_of
-from kubectl_sched.sources.dump.processes.filling_process import FillingProcess, may_fork
 from kubectl_sched.sources.dump_errors import DumpError
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ class ExpandedBeside(io.RawIOBase):
         """Fills as much of the buffer as there is; 0 at the end."""
         if self._here is None and not self._chunk:
             chunk = self.process.take()
-            self._chunk = memoryview(b"") if chunk is None else chunk.content
+            self._chunk = memoryview(b"") if chunk is None else chunk
             if not self._chunk and not self.process.ended_well():
                 self._here = self._caught_up()
         if self._here is None:
@@ -174,11 +174,11 @@ class ExpandedBeside(io.RawIOBase):
         return here
 
 
-def _filler(descriptor: int, source: str, budget: Budget) -> Callable[[memoryview], tuple[int, int] | None]:
+def _filler(descriptor: int, source: str, budget: Budget) -> Callable[[memoryview], int | None]:
     """Fill chunks with what the file holds; the last one is not full."""
     stream: Expanded | None = Expanded(cast("BinaryIO", io.BufferedReader(_FileAt(descriptor))), source, budget)
 
-    def fill(chunk: memoryview) -> tuple[int, int] | None:
+    def fill(chunk: memoryview) -> int | None:
         nonlocal stream
         if stream is None:
             return None
@@ -187,7 +187,7 @@ def _filler(descriptor: int, source: str, budget: Budget) -> Callable[[memoryvie
             filled += more
         if filled < len(chunk):
             stream = None
-        return filled, 0
+        return filled
 
     return fill
 

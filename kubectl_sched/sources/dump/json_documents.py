@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from contextlib import closing
 from functools import cache
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -38,9 +37,6 @@ _YAML_FOLLOWS = pattern(rb"^---(?=\s|$)", re.MULTILINE)
 _SURROGATE = pattern(rb"\\u[dD][89a-fA-F]")
 _KIND = pattern(rb'"kind"\s*:\s*"(\w+)"')
 _SMALL = 4 << 20
-
-LEAST_UNINDENTED = 32 << 20
-"""To read a list of so many bytes takes much longer than to have two more processes."""
 
 _CHECKED_AFTER = 50_000
 _RAW_ITEMS = msgspec.json.Decoder(list[msgspec.Raw])
@@ -87,12 +83,12 @@ def read_list(
     kind, foreign = list_kind(frame.header.kind, frame.header.api_version, hint)
     if not foreign and not frame.items_name_their_kind and (kind is None or _may_be_of_another(frame, chunk)):
         raise NotAList
-    with closing(_pieces(file, frame, tell, chunk)) as pieces:
-        for piece in pieces:
-            if foreign:
-                _pass_over(piece)
-            else:
-                _take_piece(piece, pieces, source, collection, kind)
+    pieces = Pieces(file, frame, tell, chunk)
+    for piece in pieces:
+        if foreign:
+            _pass_over(piece)
+        else:
+            _take_piece(piece, pieces, source, collection, kind)
     if foreign:
         collection.passed_over.add(frame.header.kind.removesuffix("List"))
     listed = list_kind(pieces.header.kind, pieces.header.api_version, hint)[0]
@@ -117,26 +113,16 @@ def _pass_over(piece: memoryview) -> None:
 
 def _take_piece(piece: memoryview, pieces: Pieces, source: str, collection: Collection, kind: Kind | None) -> None:
     if pieces.size > 2 * CHUNK:  # one item of this size, which would be made as a whole before it is charged
-        collection.budget.check(source, values=values_in(pieces.as_written(piece)))
+        collection.budget.check(source, values=values_in(bytes(piece)))
     try:
         collection.add(_objects(_kinds_in(piece, pieces.size) if kind is None else (kind,), piece), source)
         collection.budget.take_in(pieces.size, piece, source)
     except (msgspec.ValidationError, UnicodeDecodeError, RecursionError):
-        text = utf8(pieces.as_written(piece))
+        text = utf8(bytes(piece))
         collection.budget.take_text(text, source)
         take_items(_items(text), source, collection, kind)
     except UNDECODABLE:
         raise NotAList from None
-
-
-def _pieces(file: BinaryIO, frame: Frame, tell: Callable[[int], None], chunk: int) -> Pieces:
-    """The pieces of the list, those of a large file without their indentation, which other processes take out."""
-    if frame.is_indented and frame.end is not None and frame.end - frame.start >= LEAST_UNINDENTED:
-        from kubectl_sched.sources.dump.processes import unindented_pieces
-
-        if unindented_pieces.is_worth_it(file):
-            return unindented_pieces.UnindentedPieces(file, frame, tell, chunk)
-    return Pieces(file, frame, tell, chunk)
 
 
 def _objects(kinds: tuple[Kind, ...], piece: memoryview) -> list[KubernetesObject]:

@@ -71,7 +71,6 @@ class Frame(NamedTuple):
     end: int | None
     boundary: re.Pattern[bytes]
     items_name_their_kind: bool
-    is_indented: bool
     kind_follows: bool
 
 
@@ -104,7 +103,7 @@ def _frame(head: re.Match[bytes] | None, tail: bytes, end: int | None) -> Frame:
     between, inside = re.escape(head[2]), re.escape(head[3])
     boundary = re.compile(rb"\},%b\{%b%b" % (between, inside, _ITEM_FIELDS))
     named = b'"kind"' in head[0][len(head[1]) :]
-    return Frame(_header(head[1] + tail), head.end(1), end, boundary, named, b"\n" in head[2], b'"kind"' in tail)
+    return Frame(_header(head[1] + tail), head.end(1), end, boundary, named, b'"kind"' in tail)
 
 
 def _header(text: bytes) -> Header:
@@ -154,13 +153,6 @@ class Pieces:
                 return
             buffer[1 : 1 + len(rest)] = rest
             filled = 1 + len(rest)
-
-    def close(self) -> None:
-        """Give back what is held besides the file."""
-
-    def as_written(self, piece: memoryview) -> bytes:
-        """Return the present piece as the file has it."""
-        return bytes(piece)
 
     def _to_items(self) -> bytes:
         """Go to the first item, and return what stands before it in a stream."""

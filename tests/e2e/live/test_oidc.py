@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs
 
 import pytest
 import yaml
@@ -35,15 +36,27 @@ class Provider:
     def __init__(self, folder: Path) -> None:
         self.certificate = folder / "idp.crt"
         self.granted = token(time.time() + 3600)
+        self.methods: list[str] = []
+        """Those by which it says that it takes a client's secret, if any."""
+
+        self.secrets: list[str] = []
+        """The secrets that it was shown, each after the method."""
+
         outer = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_GET(self) -> None:
-                outer.answer(self, 200, {"token_endpoint": f"{outer.url}/token"})
+                methods = {"token_endpoint_auth_methods_supported": outer.methods} if outer.methods else {}
+                outer.answer(self, 200, {"token_endpoint": f"{outer.url}/token", **methods})
 
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["Content-Length"])).decode()
-                good = "refresh_token=once" in body
+                form = parse_qs(body)
+                good = form["refresh_token"] == ["once"] and form["grant_type"] == ["refresh_token"]
+                basic = base64.b64decode(self.headers.get("Authorization", "").removeprefix("Basic ")).decode()
+                outer.secrets.append(
+                    f"header {basic}" if basic else f"form {form['client_id']} {form['client_secret']}"
+                )
                 tokens = {"id_token": outer.granted, "refresh_token": "twice", "access_token": "a", "token_type": "b"}
                 outer.answer(self, 200 if good else 400, tokens if good else {"error": "invalid_grant"})
 
@@ -105,6 +118,30 @@ def test_an_expired_token_is_renewed_and_both_new_ones_are_saved(tmp_path: Path,
     assert (saved["id-token"], saved["refresh-token"]) == (provider.granted, "twice")
 
 
+def test_a_kubeconfig_without_an_id_token_is_given_one(tmp_path: Path, provider: Provider) -> None:
+    assert id_token(user(tmp_path, provider, **{"id-token": ""})) == provider.granted
+
+
+def test_a_token_that_the_server_refuses_is_renewed(tmp_path: Path, provider: Provider) -> None:
+    assert id_token(user(tmp_path, provider, **{"id-token": token(time.time() + 7200)}), anew=True) == provider.granted
+
+
+@pytest.mark.parametrize(
+    ("methods", "shown"),
+    [
+        ([], "header us:s%26t"),
+        (["client_secret_post", "client_secret_basic"], "header us:s%26t"),
+        (["client_secret_post"], "form ['us'] ['s&t']"),
+    ],
+)
+def test_the_secret_of_the_client_is_shown_as_the_provider_takes_it(
+    tmp_path: Path, provider: Provider, methods: list[str], shown: str
+) -> None:
+    provider.methods = methods
+    assert id_token(user(tmp_path, provider, **{"client-secret": "s&t"})) == provider.granted
+    assert provider.secrets == [shown]
+
+
 def test_a_token_that_still_serves_is_left_alone(tmp_path: Path, provider: Provider) -> None:
     good = token(time.time() + 7200)
     assert id_token(user(tmp_path, provider, **{"id-token": good})) == good
@@ -128,9 +165,17 @@ def test_a_provider_that_says_nothing_is_given_up(tmp_path: Path, provider: Prov
             id_token(waiting, timeout=0.25)
 
 
-def test_a_provider_that_kubectl_has_dropped_names_its_replacement() -> None:
-    with pytest.raises(KubeconfigError, match=r"'gcp'.*exec"):
-        id_token(User(name="ann", auth_provider={"name": "gcp"}))
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("gcp", "'gcp' of user 'ann' has been removed from kubectl; use the credential plugin gke-gcloud-auth-plugin "),
+        ("azure", "'azure' of user 'ann' has been removed from kubectl; use the credential plugin kubelogin "),
+        ("openstack", "kubectl knows no auth-provider 'openstack', which user 'ann' has"),
+    ],
+)
+def test_a_provider_that_kubectl_has_dropped_names_its_replacement(name: str, said: str) -> None:
+    with pytest.raises(KubeconfigError, match=said):
+        id_token(User(name="ann", auth_provider={"name": name}))
 
 
 def test_what_is_no_token_never_expires_by_itself() -> None:

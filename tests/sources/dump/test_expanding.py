@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kubectl_sched.sources.budget import Budget
-from kubectl_sched.sources.dump import compression
+from kubectl_sched.sources.dump import compression, filling_process
 from kubectl_sched.sources.dump.compression import Expanded, ExpandedBeside, expanded
-from kubectl_sched.sources.dump.processes import filling_process
 from kubectl_sched.sources.dump_errors import BombError, DumpError
 
 if TYPE_CHECKING:

@@ -8,24 +8,17 @@ from contextlib import suppress
 from itertools import count
 from mmap import mmap
 from threading import active_count
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_NUMBER_BYTES = 8
+_SIZE_BYTES = 8
 
 
 def may_fork() -> bool:
     """Report whether a process may be had: a child of one with several threads has one of them, and all their locks."""
     return hasattr(os, "fork") and active_count() == 1
-
-
-class Chunk(NamedTuple):
-    """Content that is valid until the next chunk is taken, and the note that came with it."""
-
-    content: memoryview
-    note: int = 0
 
 
 class SharedChunks:
@@ -37,29 +30,28 @@ class SharedChunks:
         self._filled, self._free = os.pipe(), os.pipe()
         self._taken = 0
 
-    def fill(self, fill: Callable[[memoryview], tuple[int, int] | None]) -> None:
-        """Fill chunk after chunk; `fill` returns the bytes and a note. End when it returns None or nobody reads."""
+    def fill(self, fill: Callable[[memoryview], int | None]) -> None:
+        """Fill chunk after chunk; `fill` returns the number of bytes. End when it returns None or nobody reads."""
         os.close(self._filled[0])
         os.close(self._free[1])
         for index in count():
             if index >= self._chunks and not os.read(self._free[0], 1):
                 return
-            numbers = fill(self._at(index))
-            if numbers is None:
+            size = fill(self._at(index))
+            if size is None:
                 return
-            os.write(self._filled[1], b"".join(number.to_bytes(_NUMBER_BYTES, "big") for number in numbers))
+            os.write(self._filled[1], size.to_bytes(_SIZE_BYTES, "big"))
 
-    def take(self) -> Chunk | None:
-        """The next one; None if no more come."""
+    def take(self) -> memoryview | None:
+        """Return the next chunk, valid until another is taken; None if no more come."""
         if self._taken:
             with suppress(BrokenPipeError):
                 os.write(self._free[1], b"\0")
-        numbers = os.read(self._filled[0], 2 * _NUMBER_BYTES)
-        if not numbers:
+        size = os.read(self._filled[0], _SIZE_BYTES)
+        if not size:
             return None
         self._taken += 1
-        size = int.from_bytes(numbers[:_NUMBER_BYTES], "big")
-        return Chunk(self._at(self._taken - 1)[:size], int.from_bytes(numbers[_NUMBER_BYTES:], "big"))
+        return self._at(self._taken - 1)[: int.from_bytes(size, "big")]
 
     def _at(self, index: int) -> memoryview:
         start = index % self._chunks * self._chunk_bytes
@@ -80,10 +72,10 @@ class SharedChunks:
 class FillingProcess:
     """The process. Raises OSError where none can be had. Whatever goes wrong in it, this one only learns that it ended.
 
-    `fill` fills a chunk and gives how many bytes of it, and a note; None says that there is nothing more.
+    `fill` fills a chunk and returns the number of its bytes; None says that there is nothing more.
     """
 
-    def __init__(self, chunks: int, chunk_bytes: int, fill: Callable[[memoryview], tuple[int, int] | None]) -> None:
+    def __init__(self, chunks: int, chunk_bytes: int, fill: Callable[[memoryview], int | None]) -> None:
         self._chunks = SharedChunks(chunks, chunk_bytes)
         self._exit_code: int | None = None
         try:
@@ -96,8 +88,8 @@ class FillingProcess:
             _run(self._chunks, fill)
         self._chunks.only_take()
 
-    def take(self) -> Chunk | None:
-        """The next chunk; None if there is none any more, or the process has ended."""
+    def take(self) -> memoryview | None:
+        """Return the next chunk, valid until another is taken; None if the process has ended."""
         return self._chunks.take()
 
     def ended_well(self) -> bool:
@@ -114,7 +106,7 @@ class FillingProcess:
         self._chunks.close()
 
 
-def _run(chunks: SharedChunks, fill: Callable[[memoryview], tuple[int, int] | None]) -> NoReturn:
+def _run(chunks: SharedChunks, fill: Callable[[memoryview], int | None]) -> NoReturn:
     code = 1
     try:
         chunks.fill(fill)

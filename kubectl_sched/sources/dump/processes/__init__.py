@@ -1,1 +1,0 @@
-"""Processes beside this one that expand what is compressed and take the indentation out of large lists."""
