@@ -78,8 +78,11 @@ class CycleLimits(Record, frozen=True, kw_only=True):
         return replace(self, steps=_CYCLES_OF_A_GROUP * self.steps, memory=memory)
 
     def of_dry_run(self, pods: int) -> CycleLimits:
-        """Return the limits of a dry run over so many existing pods, which are no work of the pod's."""
-        return replace(self, steps=self.steps + _STEPS_OF_A_DRY_RUN * pods)
+        """Return the limits of a dry run over so many existing pods.
+
+        They are no work of the pod's; but where others wait, a dry run may take no longer than a cycle.
+        """
+        return self if self.keeps_time else replace(self, steps=self.steps + _STEPS_OF_A_DRY_RUN * pods)
 
 
 ANSWER: Final = CycleLimits(steps=60_000_000, memory=4 << 30)
@@ -103,13 +106,21 @@ class BudgetEnded(Exception):  # noqa: N818 - what happens, not a mistake
 class CycleBudget:
     """Counts the work and the memory of one cycle; once it has ended, nothing more is allowed."""
 
-    __slots__ = ("_group", "_whole", "ended", "limits", "memory", "steps")
+    __slots__ = ("_group", "_subject", "_whole", "ended", "limits", "memory", "steps")
 
     def __init__(
-        self, limits: CycleLimits = ANSWER, whole: CycleBudget | None = None, group: GroupBudget | None = None
+        self,
+        limits: CycleLimits = ANSWER,
+        whole: CycleBudget | None = None,
+        group: GroupBudget | None = None,
+        subject: str = "its cycle",
     ) -> None:
-        """`whole` and `group` end with this budget; its work and memory count as the group's, too."""
+        """`whole` and `group` end with this budget; its work and memory count as the group's, too.
+
+        `subject` is what needs too much where the budget ends.
+        """
         self.limits = limits
+        self._subject = subject
         self._whole = whole
         self._group = group
         self.steps = 0
@@ -166,11 +177,7 @@ class CycleBudget:
     def for_dry_run(self, pods: int) -> CycleBudget:
         """Return a budget of its own for a dry run over so many existing pods."""
         group = self._group.for_dry_run(pods) if self._group is not None else None
-        return CycleBudget(self.limits.of_dry_run(pods), self, group)
-
-    @property
-    def _subject(self) -> str:
-        return "its cycle" if self._group is None else "the cycle of one member"
+        return CycleBudget(self.limits.of_dry_run(pods), self, group, "the dry run of its preemption")
 
     @property
     def _too_much_work(self) -> str:
@@ -204,10 +211,14 @@ class GroupBudget(CycleBudget):
     __slots__ = ("_dry_runs", "_of_member")
 
     def __init__(
-        self, of_member: CycleLimits, limits: CycleLimits | None = None, whole: CycleBudget | None = None
+        self,
+        of_member: CycleLimits,
+        limits: CycleLimits | None = None,
+        whole: CycleBudget | None = None,
+        subject: str = "the cycle of the whole group",
     ) -> None:
         """Without limits of its own, the group has those that follow from its members'."""
-        super().__init__(limits or of_member.of_group, whole)
+        super().__init__(limits or of_member.of_group, whole, subject=subject)
         self._of_member = of_member
         self._dry_runs: GroupBudget | None = None
 
@@ -215,17 +226,14 @@ class GroupBudget(CycleBudget):
         """Return the budget of one member's cycle over so many nodes, of which so many rows are in the placement."""
         self.steps += _ARRAYS_OF_A_MEMBER * (_CALL + nodes // _ENTRIES_A_STEP)
         self.memory += _BYTES_OF_A_NODE * nodes + _BYTES_OF_A_ROW * rows
-        return CycleBudget(self._of_member, group=self)
+        return CycleBudget(self._of_member, group=self, subject="the cycle of one member")
 
     def for_dry_run(self, pods: int) -> GroupBudget:
         """Return the budget that all dry runs of the cycle share, those of its members and of the group."""
         if self._dry_runs is None:
-            self._dry_runs = GroupBudget(self._of_member.of_dry_run(pods), self.limits.of_dry_run(pods), self)
+            of_member, limits = self._of_member.of_dry_run(pods), self.limits.of_dry_run(pods)
+            self._dry_runs = GroupBudget(of_member, limits, self, "the dry run of the group's preemption")
         return self._dry_runs
-
-    @property
-    def _subject(self) -> str:
-        return "the cycle of the whole group"
 
     @property
     def exceeded(self) -> str | None:

@@ -90,12 +90,14 @@ def test_a_member_that_exceeds_its_own_limits_ends_the_cycle_of_its_group() -> N
     budget = GroupBudget(CycleLimits(steps=10, memory=1 << 20))
     member = budget.for_member(0, 0)
     with pytest.raises(BudgetEnded, match="the cycle of one member needs more than 10 steps"):
-        member.for_dry_run(0).spend(11)
+        member.spend(11)
     assert (
         member.ended
         == budget.ended
         == "the cycle of one member needs more than 10 steps of work, the most that one cycle may take"
     )
+    with pytest.raises(BudgetEnded, match="the dry run of its preemption needs more than 10 steps"):
+        GroupBudget(CycleLimits(steps=10, memory=1 << 20)).for_member(0, 0).for_dry_run(0).spend(11)
 
 
 def test_memory_that_a_member_gives_back_is_the_groups_again() -> None:

@@ -8,16 +8,23 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from kubectl_sched.api.policy import PodDisruptionBudget
 from kubectl_sched.api.scheduling import PodGroup
+from kubectl_sched.config import KubeVersion, load_configuration
+from kubectl_sched.framework.cycle_budget import ANSWER, SERVICE
 from kubectl_sched.plugins.default_preemption import dry_run
-from tests.plugins.clusters import node, pod, requests
+from kubectl_sched.scheduler.result import Outcome
+from kubectl_sched.scheduler.scheduler import Scheduler
+from tests.plugins.clusters import node, pod, requests, snapshot
 from tests.scheduler.cycles import explain
 
 if TYPE_CHECKING:
     from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.api.pod import Pod
+    from kubectl_sched.framework.cycle_budget import CycleLimits
+    from kubectl_sched.scheduler.result import ScheduleResult
 
 FOUR_CPUS = {"cpu": "4", "memory": "16Gi", "pods": "110"}
 
@@ -185,3 +192,45 @@ def test_pods_of_a_group_have_its_priority(gate: bool, victims: set[str]) -> Non
     result = explain(pod(priority=9, **requests(cpu="1")), *full, version="1.37", GenericWorkload=gate)
     assert result.post_filter is not None
     assert {victim.name for victim in result.post_filter.victims} == victims
+
+
+AWAY = {
+    "affinity": {
+        "podAntiAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": [
+                {"labelSelector": {"matchLabels": {"app": "low"}}, "topologyKey": "name"}
+            ]
+        }
+    }
+}
+
+
+def preempting(limits: CycleLimits, count: int, **spec: Any) -> ScheduleResult:
+    """A pod that has to preempt on one of so many nodes, each with a pod that has a say elsewhere."""
+    nodes = [node(f"w{number}", allocatable=FOUR_CPUS, labels={"name": f"w{number}"}) for number in range(count)]
+    pods = [running(f"low-{number}", f"w{number}", "4") for number in range(count)]
+    configuration = load_configuration(None, KubeVersion.parse("1.36"))
+    return Scheduler(configuration, snapshot(*nodes, *pods), limits=limits).schedule_one(pod(priority=9, **spec))
+
+
+@pytest.mark.parametrize("spec", [requests(cpu="1"), {**requests(cpu="1"), **AWAY}], ids=["together", "alone"])
+def test_a_scheduler_stops_after_enough_candidates_and_an_answer_does_not(spec: dict[str, Any]) -> None:
+    for limits, candidates in ((SERVICE, 100), (ANSWER, 250)):
+        result = preempting(limits, 250, **spec)
+        assert result.post_filter is not None
+        assert result.post_filter.nominated_node
+        assert len(result.post_filter.candidates) == candidates
+
+
+def test_where_others_wait_a_dry_run_may_take_no_more_than_a_cycle_and_its_end_is_named() -> None:
+    assert SERVICE.of_dry_run(150_000) == SERVICE
+    assert ANSWER.of_dry_run(150_000).steps > 2 * ANSWER.steps
+    narrow = structs.replace(SERVICE, steps=3_000)
+    result = preempting(narrow, 90, **requests(cpu="1"), **AWAY)
+    assert result.outcome is Outcome.UNKNOWN
+    assert result.budget_ended == (
+        "the dry run of its preemption needs more than 3,000 steps of work, the most that one cycle may take"
+    )
+    assert (result.event, result.best) == (None, ())
+    answer = preempting(structs.replace(narrow, keeps_time=False), 90, **requests(cpu="1"), **AWAY)
+    assert answer.outcome is Outcome.UNSCHEDULABLE

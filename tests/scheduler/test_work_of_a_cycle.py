@@ -131,6 +131,12 @@ SPECS: dict[str, Spec] = {
     "claims": lambda n: {
         "volumes": [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in named(n, "bound")]
     },
+    "claims to be bound": lambda n: {
+        "volumes": [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in named(n, "open")]
+    },
+    "claims to be bound, each with requirements of its own": lambda n: {
+        "volumes": [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in named(n, "own")]
+    },
     "images": lambda n: {"containers": [{"name": name, "image": f"{name}:1"} for name in named(n)]},
     "claims of devices": lambda n: {
         "resourceClaims": [{"name": name, "resourceClaimName": name} for name in named(n, "devices")]
@@ -155,6 +161,8 @@ def cluster() -> Snapshot:
     ]
     for name in named(2 * FEW, "bound"):
         objects += [claim(name, to=f"pv-{name}"), volume(f"pv-{name}", phase="Bound")]
+    for number, name in enumerate(named(2 * FEW, "open")):
+        objects += [claim(name), volume(f"pv-{name}"), claim(f"own{number}", size=f"{number + 1}Mi")]
     objects.append(storage_class())
     request = {"name": "r", "exactly": {"deviceClassName": "none", "allocationMode": "ExactCount", "count": 1}}
     for name in named(2 * FEW, "devices"):

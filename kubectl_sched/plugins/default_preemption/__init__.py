@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -26,9 +27,10 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.preemption_choice import Candidate
     from kubectl_sched.framework.status import NodeToStatus
     from kubectl_sched.plugins.default_preemption.budgets import Budgets
-    from kubectl_sched.plugins.default_preemption.dry_run import WithoutVictims
+    from kubectl_sched.plugins.default_preemption.dry_run import DryRun, Outcomes, WithoutVictims
     from kubectl_sched.plugins.default_preemption.victims import GroupVictims, SingleVictims, VictimOrder
     from kubectl_sched.snapshot import Snapshot
+    from kubectl_sched.snapshot.array_types import Rows
 
 NOT_HELPFUL = unresolvable("Preemption is not helpful for scheduling")
 
@@ -59,7 +61,7 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin, PodGroupPostFilterPl
         from kubectl_sched.plugins.default_preemption.dry_run import DryRun
 
         dry_run = DryRun(framework, state, pod, nodes, self._budgets(nodes), victims, self._without_victims(pod))
-        outcomes = dry_run.run(np.flatnonzero(helped))
+        outcomes = self._tried(dry_run, np.flatnonzero(helped), as_service=state.budget.limits.keeps_time)
         words = _per_node(len(nodes), outcomes.statuses)
         if not outcomes.candidates:
             if outcomes.errors:
@@ -86,6 +88,25 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin, PodGroupPostFilterPl
             choice=choice,
             notes=tuple(self._notes(int(helped.sum()), len(outcomes.candidates))),
         )
+
+    def _tried(self, dry_run: DryRun, rows: Rows, *, as_service: bool) -> Outcomes:
+        """Try all rows; a scheduler that serves others stops once it has enough candidates, from a random start."""
+        if not as_service or not len(rows):
+            return dry_run.run(rows)
+        enough = max(self._enough(len(rows)), 1)
+        rows = np.roll(rows, random.randrange(len(rows)))  # noqa: S311 - no secret
+        outcomes = dry_run.run(rows[:enough])
+        while len(rows := rows[enough:]):
+            if len(outcomes.candidates) >= enough and not all(each.pdb_violations for each in outcomes.candidates):
+                break
+            outcomes = dry_run.run(rows[:enough])
+        return outcomes
+
+    def _enough(self, potential: int) -> int:
+        """Return after how many candidates kube-scheduler stops looking, of so many nodes (calculateNumCandidates)."""
+        args = self._args
+        least = max(potential * args.min_candidate_nodes_percentage // 100, args.min_candidate_nodes_absolute)
+        return min(least, potential)
 
     def pod_group_post_filter(
         self, info: PodGroupInfo, nodes: Snapshot, framework: PluginsRunner, cycle: GroupCycle
@@ -216,10 +237,7 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin, PodGroupPostFilterPl
 
     def _notes(self, potential: int, candidates: int) -> list[str]:
         """Note it if kube-scheduler would have stopped looking for candidates earlier."""
-        args = self._args
-        enough = min(
-            max(potential * args.min_candidate_nodes_percentage // 100, args.min_candidate_nodes_absolute), potential
-        )
+        enough = self._enough(potential)
         if candidates <= enough:
             return []
         note = (

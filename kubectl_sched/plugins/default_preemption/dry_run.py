@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from enum import Enum
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from msgspec import Struct, field
@@ -33,6 +33,13 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot.array_types import Rows
 
 NO_VICTIMS = unresolvable("No preemption victims found for incoming pod")
+
+
+_STEPS_A_POD: Final = 40
+"""For each pod that is taken off one node or given back, beside the filters that are run then."""
+
+_ARRAYS_A_TRY: Final = 10
+"""Operations on arrays that make a version of the cluster."""
 
 
 class WithoutVictims(Enum):
@@ -64,6 +71,7 @@ class _OneNode:
 
     def remove(self, unit: tuple[int, ...]) -> None:
         """The pods go. Of those on other nodes only the plugins' states hear."""
+        self.state.budget.spend(_STEPS_A_POD * len(unit))
         for pod, row in self._pods_of(unit):
             if row == self._row:
                 index = self.nodes.existing_pods.find(pod.metadata.namespace, pod.metadata.name)
@@ -73,6 +81,7 @@ class _OneNode:
 
     def add(self, unit: tuple[int, ...]) -> None:
         """The pods are given back."""
+        self.state.budget.spend(_STEPS_A_POD * len(unit))
         for pod, row in self._pods_of(unit):
             if row == self._row:
                 self.nodes = self.nodes.assume(pod, 0)
@@ -247,6 +256,7 @@ class DryRun:
         indices = np.array([index for trial in fitting for index in trial.indices], dtype=np.intp)
         starts = np.cumsum(lengths) - lengths
         for step in range(int(lengths.max(initial=0))):
+            self._state.budget.spend_on_arrays(_ARRAYS_A_TRY, len(self._nodes.existing_pods))
             stepping = np.flatnonzero(lengths > step)
             given_back = indices[starts[stepping] + step]
             nodes.add(given_back)
@@ -277,6 +287,7 @@ class DryRun:
 
     def _verdict(self, nodes: Snapshot, state: CycleState | None = None) -> NodeToStatus:
         state = self._state if state is None else state
+        state.budget.spend_on_arrays(_ARRAYS_A_TRY, len(nodes))
         verdict = self._framework.run_filters(state, self._pod, nodes)
         return self._framework.run_filters_with_nominated_pods(state, self._pod, nodes, verdict)
 

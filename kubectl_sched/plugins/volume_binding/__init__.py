@@ -131,7 +131,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         binder = state.read(PRE_FILTER_STATE).binder
         if binder is not None:
             state.budget.spend(_STEPS_A_CLAIM * len(pod.spec.volumes) * len(binder.kinds(nodes).values))
-        volumes = binder.find(nodes) if binder is not None else Column.filled(len(nodes), PodVolumes())
+        volumes = binder.find(nodes, state.budget) if binder is not None else Column.filled(len(nodes), PodVolumes())
         state.write(FILTER_STATE, FilterState(table=nodes.table, volumes=volumes))
         return volumes.map(self._status)
 

@@ -20,6 +20,7 @@ from kubectl_sched.plugins.volume_binding.static_matching import (
     Candidates,
     ClaimRequirements,
     VolumeIndex,
+    VolumesOfNode,
     affinity_of,
     can_be_reached,
     label_requirements,
@@ -42,7 +43,9 @@ if TYPE_CHECKING:
     from kubectl_sched.api.apimachinery.labels import Requirement
     from kubectl_sched.api.component_helpers.csi_translation import InTreePlugin
     from kubectl_sched.api.storage import CSIStorageCapacity, PersistentVolumeClaim
+    from kubectl_sched.framework.cycle_budget import CycleBudget
     from kubectl_sched.plugins.volume_binding.claims import PodVolumeClaims
+    from kubectl_sched.plugins.volume_binding.static_matching import FreeVolumes
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.node_table import NodeTable
     from kubectl_sched.snapshot.objects import Objects
@@ -99,14 +102,14 @@ class Binder:
         self._candidates: dict[str, Candidates | str] = {}
         self._provisioners: dict[str, Provisioner] = {}
 
-    def find(self, nodes: Snapshot) -> Column[PodVolumes]:
-        """The outcome on each node (FindPodVolumes)."""
+    def find(self, nodes: Snapshot, budget: CycleBudget | None = None) -> Column[PodVolumes]:
+        """The outcome on each node (FindPodVolumes). Raises BudgetEnded where the cycle may take no more."""
         known: dict[NodeKind, PodVolumes] = {}
 
         def outcome(kind: NodeKind) -> PodVolumes:
             found = known.get(kind)
             if found is None:
-                found = known[kind] = self.on(kind)
+                found = known[kind] = self.on(kind, budget=budget)
             return found
 
         return self.kinds(nodes).map(outcome)
@@ -135,9 +138,15 @@ class Binder:
         """Yield all that volumes, classes and capacities ask of a node's labels."""
         for claim in self.claims.bound:
             yield from self._of_bound(claim)
+        shared: set[FreeVolumes] = set()
         for claim in self.to_match:
             with suppress(PluginError):
-                yield from self.candidates(claim).requirements()
+                candidates = self.candidates(claim)
+                for candidate in candidates.reserved:
+                    yield from label_requirements(candidate.affinity)
+                if candidates.open_to_all not in shared:
+                    shared.add(candidates.open_to_all)
+                    yield from candidates.open_to_all.requirements
         for claim in self.claims.delayed:
             yield from self.provisioner(claim).requirements()
 
@@ -188,12 +197,14 @@ class Binder:
         """Return the claim's requirements of a volume, apart from the node."""
         return ClaimRequirements(claim, self._has_attributes_classes)
 
-    def on(self, kind: NodeKind, *, are_volumes_left: bool = True) -> PodVolumes:
+    def on(self, kind: NodeKind, *, are_volumes_left: bool = True, budget: CycleBudget | None = None) -> PodVolumes:
         """The outcome on one kind of node; with no volumes left, it is judged as if none were open to any claim."""
         labels = dict(kind.labels)
         try:
             against_bound = self._check_bound(labels, kind.migrated)
-            against_unbound, outcome = self._check_delayed(labels, kind.selected, are_volumes_left)
+            against_unbound, outcome = self._check_delayed(
+                VolumesOfNode(labels) if are_volumes_left else None, labels, kind.selected, budget
+            )
         except PluginError as failure:
             return PodVolumes(error=str(failure))
         if against_bound is None and against_unbound is None:
@@ -216,7 +227,11 @@ class Binder:
         return None
 
     def _check_delayed(
-        self, labels: Mapping[str, str], node_name: str | None, are_volumes_left: bool
+        self,
+        volumes: VolumesOfNode | None,
+        labels: Mapping[str, str],
+        node_name: str | None,
+        budget: CycleBudget | None,
     ) -> tuple[str | None, PodVolumes]:
         """The reason of the unbound claims, or what would be done for them."""
         to_provision: list[PersistentVolumeClaim] = []
@@ -225,14 +240,16 @@ class Binder:
                 return BIND_CONFLICT, PodVolumes()
             to_provision += [claim for claim in self.claims.delayed if claim.name in self.selected]
         bindings: list[StaticBinding] = []
-        taken: set[str] = set()
+        looked_at = 0
         for claim in self.to_match:
-            volume = self.candidates(claim).best(labels, taken) if are_volumes_left else None
+            volume = volumes.take_best(self.candidates(claim)) if volumes is not None else None
             if volume is None:
                 to_provision.append(claim)
             else:
-                taken.add(volume.metadata.name)
                 bindings.append(StaticBinding(claim, volume))
+            if volumes is not None and budget is not None:
+                budget.spend_on_entries(volumes.looked_at - looked_at)
+                looked_at = volumes.looked_at
         provisions: list[DynamicProvision] = []
         for claim in to_provision:
             reason, capacity = self._provision(claim, labels)

@@ -14,6 +14,7 @@ from kubectl_sched.plugins.volume_binding.binder import as_driver_knows, selecte
 from kubectl_sched.plugins.volume_binding.claims import refusal
 from kubectl_sched.plugins.volume_binding.provisioning import capacities_of, topology_of, volume_limit
 from kubectl_sched.plugins.volume_binding.static_matching import (
+    VolumesOfNode,
     affinity_of,
     can_be_reached,
     requested_storage,
@@ -117,8 +118,9 @@ def unbound(binder: Binder, nodes: Snapshot, labels: Mapping[str, str], node_nam
         return [_selected_elsewhere(claim) for claim in elsewhere]
     found: list[Evidence] = []
     taken: dict[str, str] = {}
+    volumes = VolumesOfNode(labels)
     for claim in (*(each for each in binder.claims.delayed if selected_node(each) is not None), *binder.to_match):
-        volume = binder.candidates(claim).best(labels, set(taken)) if selected_node(claim) is None else None
+        volume = volumes.take_best(binder.candidates(claim)) if selected_node(claim) is None else None
         if volume is not None:
             taken[volume.name] = claim.name
             continue

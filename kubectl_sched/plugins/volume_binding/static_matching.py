@@ -131,18 +131,15 @@ class Candidates:
         self._free = volumes.free_for(requirements)
         self._places = self._free.places
 
-    def requirements(self) -> Iterator[Requirement]:
-        """Yield all that the volumes ask of a node's labels."""
-        for candidate in self._reserved:
-            yield from label_requirements(candidate.affinity)
-        yield from self._free.requirements
+    @property
+    def open_to_all(self) -> FreeVolumes:
+        """The volumes set aside for nobody, which claims with the same requirements share."""
+        return self._free
 
-    def best(self, labels: Mapping[str, str], taken: set[str]) -> PersistentVolume | None:
-        """The volume set aside for the claim, else the smallest, the first listed of equals; None if none fits."""
-        for candidate in self._reserved:
-            if candidate.volume.name not in taken:
-                return candidate.volume if can_be_reached(candidate.affinity, labels) else None
-        return next((volume for volume in self.free(labels) if volume.metadata.name not in taken), None)
+    @property
+    def reserved(self) -> Sequence[Candidate]:
+        """The volumes set aside for the claim."""
+        return self._reserved
 
     def free(self, labels: Mapping[str, str]) -> Iterator[PersistentVolume]:
         """Yield the volumes set aside for nobody that a node of these labels reaches, smallest first."""
@@ -165,6 +162,38 @@ class Candidates:
         for label in self._free.labels_of(volume):
             places = self._places[label]
             del places[bisect_left(places, place)]
+
+
+class VolumesOfNode:
+    """The volumes that claims take one after the other on a kind of node; each list of volumes is read once."""
+
+    def __init__(self, labels: Mapping[str, str]) -> None:
+        self._labels = labels
+        self._taken: set[str] = set()
+        self._left: dict[FreeVolumes, Iterator[PersistentVolume]] = {}
+        self.looked_at = 0
+        """The number of volumes that were looked at."""
+
+    def take_best(self, candidates: Candidates) -> PersistentVolume | None:
+        """The volume set aside for the claim, else the smallest, the first listed of equals; None if none fits."""
+        best = self._best(candidates)
+        if best is not None:
+            self._taken.add(best.metadata.name)
+        return best
+
+    def _best(self, candidates: Candidates) -> PersistentVolume | None:
+        for candidate in candidates.reserved:
+            self.looked_at += 1
+            if candidate.volume.name not in self._taken:
+                return candidate.volume if can_be_reached(candidate.affinity, self._labels) else None
+        left = self._left.get(candidates.open_to_all)
+        if left is None:
+            left = self._left[candidates.open_to_all] = candidates.free(self._labels)
+        for volume in left:
+            self.looked_at += 1
+            if volume.metadata.name not in self._taken:
+                return volume
+        return None
 
 
 class ClaimRequirements:

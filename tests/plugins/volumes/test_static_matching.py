@@ -13,6 +13,7 @@ from kubectl_sched.plugins.volume_binding.static_matching import (
     Candidates,
     ClaimRequirements,
     VolumeIndex,
+    VolumesOfNode,
     affinity_of,
     can_be_reached,
     capacity_of,
@@ -88,8 +89,23 @@ def test_the_volume_for_a_claim_is_the_one_that_a_walk_over_all_volumes_finds(se
     for _ in range(8):
         labels = {key: random.choice(values) for key, values in VALUES.items() if random.random() < 0.8}
         for of, found, its in zip(claims, candidates, left, strict=True):
-            best = found.best(labels, set())
+            best = VolumesOfNode(labels).take_best(found)
             assert (None if best is None else best.name) == walked(of, its, labels)
             if best is not None and best.spec.claim_ref is None and random.random() < 0.5:
                 found.leave_out(best)
                 its.remove(best)
+
+
+@settings(max_examples=examples(600), deadline=None)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_claims_of_one_pod_take_volumes_one_after_the_other(seed: int) -> None:
+    random = Random(seed)  # noqa: S311 - a test case, not a secret
+    volumes: list[Any] = [random_volume(random, number) for number in range(random.randint(0, 12))]
+    index = VolumeIndex(volumes)
+    claims = [random_claim(random, name) for name in (*NAMES, *NAMES)]
+    labels = {key: random.choice(values) for key, values in VALUES.items() if random.random() < 0.8}
+    on_node, left = VolumesOfNode(labels), list(volumes)
+    for each in claims:
+        best = on_node.take_best(Candidates(each, index, has_classes=True))
+        assert (None if best is None else best.name) == walked(each, left, labels)
+        left = [other for other in left if best is None or other.name != best.name]
