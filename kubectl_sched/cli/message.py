@@ -15,9 +15,6 @@ if TYPE_CHECKING:
 
     from kubectl_sched.render.display import Display
 
-_LONGEST = 16_384
-"""An event holds 1,024 bytes; what was copied around the message may be some more."""
-
 
 def message(
     text: Annotated[
@@ -41,18 +38,11 @@ def message(
 
 def _explain_reason(name: str, display: options.PageableOutput) -> None:
     """Print the entry of one reason."""
-    from kubectl_sched.diagnostics.messages.other_components import component_reason_named
-    from kubectl_sched.diagnostics.messages.reason_catalogue import all_reasons, reason_named
-    from kubectl_sched.render.answers.component_message import shown_component_reason
-    from kubectl_sched.render.answers.message import shown_reason
+    from kubectl_sched.diagnostics.messages.other_components import entry_named
+    from kubectl_sched.render.answers.reason import shown_reason
     from kubectl_sched.render.show import show
 
-    shown = _display_of(display)
-    own = reason_named(name)
-    if own is not None:
-        show(shown_reason(own), shown)
-    else:
-        show(shown_component_reason(component_reason_named(name, (each.name for each in all_reasons()))), shown)
+    show(shown_reason(entry_named(name)), _display_of(display))
 
 
 def _display_of(display: options.PageableOutput) -> Display:
@@ -63,27 +53,17 @@ def _display_of(display: options.PageableOutput) -> Display:
 
 def explain_message(words: Sequence[str], display: options.PageableOutput) -> None:
     """Print what each clause of the text means; `-` reads it from standard input."""
-    from kubectl_sched.diagnostics.messages.component_statements import statements_in
-    from kubectl_sched.diagnostics.messages.decoder import parse
+    from kubectl_sched.queries.message import message
     from kubectl_sched.render.answers.message import shown_message
     from kubectl_sched.render.show import show
 
     shown = _display_of(display)
-    text = _standard_input() if list(words) == ["-"] else " ".join(words)
-    if len(text) > _LONGEST:
-        raise SchedError(
-            f"the text is longer than {_LONGEST:,} characters; paste one message, of which an event holds 1,024 bytes"
-        )
-    understood, others = parse(text), statements_in(text)
-    if not (understood.understood or others):
-        raise SchedError(
-            "that is no text of kube-scheduler, the kubelet, an autoscaler, Kueue, a controller or the API server that "
-            "is known here; paste one as `kubectl describe pod` shows it, such as '0/3 nodes are available: 3 "
-            "Insufficient cpu.'"
-        )
-    show(shown_message(understood, others), shown)
+    answer = message(_standard_input() if list(words) == ["-"] else " ".join(words))
+    show(shown_message(answer.text, answer.others), shown)
 
 
 def _standard_input() -> str:
     """Standard input, no further than shows that it is too long."""
-    return sys.stdin.buffer.read(4 * _LONGEST + 4).decode(errors="replace")
+    from kubectl_sched.queries.message import LONGEST
+
+    return sys.stdin.buffer.read(4 * LONGEST + 4).decode(errors="replace")

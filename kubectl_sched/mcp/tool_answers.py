@@ -27,7 +27,6 @@ _TARGET: Final = r"[A-Za-z.]{1,63}/[A-Za-z0-9][A-Za-z0-9.-]{0,252}"
 _NAME: Final = r"[A-Za-z0-9][A-Za-z0-9.-]{0,252}"
 _ADD_NODES: Final = "--add-nodes"
 _MOST_MANIFEST_BYTES: Final = 1 << 20
-_MOST_MESSAGE: Final = 16_384
 
 
 class ToolAnswers:
@@ -68,6 +67,15 @@ class ToolAnswers:
         answer, _ = explain(question, dump)
         display = msgspec.structs.replace(_BRIEF, node=question.node)
         return _text(shown_explanations(answer, display).data())
+
+    def explain_node(self, node: str) -> str:
+        """Return what is free on a node, which pending pods fit there, and why it stays."""
+        from kubectl_sched.queries.node import Question, explain_nodes
+        from kubectl_sched.render.answers.node import shown_nodes
+
+        named = _matching(_NAME, node, "node")
+        question = Question(nodes=(named,), profile=self._profile, replay=self._replay)
+        return _text(shown_nodes(explain_nodes(question, self._whole(with_autoscalers=True))).data())
 
     def whatif(
         self,
@@ -114,7 +122,7 @@ class ToolAnswers:
         if not nodes:
             _refuse("nothing to drain: name a node")
         question = Question(nodes=tuple(nodes), profile=self._profile, replay=self._replay)
-        return _text(shown_drain(drain(question, self._whole())).data())
+        return _text(shown_drain(drain(question, self._whole(with_autoscalers=True))).data())
 
     def make_room(self, target: str, namespace: str | None, replicas: int | None) -> str:
         """Return what to move so that the pods of the target fit."""
@@ -144,16 +152,12 @@ class ToolAnswers:
         return _text(shown_capacity(capacity(question, self._whole())).data())
 
     def message(self, text: str) -> str:
-        """Return what a FailedScheduling message means."""
-        from kubectl_sched.diagnostics.messages.decoder import parse
+        """Return what a message of kube-scheduler or another component means."""
+        from kubectl_sched.queries.message import message
         from kubectl_sched.render.answers.message import shown_message
 
-        if len(text) > _MOST_MESSAGE:
-            _refuse(f"the text is longer than {_MOST_MESSAGE:,} characters; give one message")
-        understood = parse(text)
-        if not understood.understood:
-            _refuse("that is no message of kube-scheduler, such as '0/3 nodes are available: 3 Insufficient cpu.'")
-        return _text(shown_message(understood).data())
+        answer = message(text)
+        return _text(shown_message(answer.text, answer.others).data())
 
     def schedulers(self) -> str:
         """Return the schedulers, their profiles, and the schedulerNames that nobody serves."""
@@ -163,10 +167,11 @@ class ToolAnswers:
         dump, _ = self._state(Selection(namespace=None, replays=False))
         return _text(scheduler_report(ClusterSchedulers(dump, self._replay)))
 
-    def _whole(self) -> Dump:
-        from kubectl_sched.sources.live.needed_kinds import EVERYTHING
+    def _whole(self, *, with_autoscalers: bool = False) -> Dump:
+        from kubectl_sched.sources.live.needed_kinds import EVERYTHING, FOR_NEW_NODES
 
-        return self._replayable(Selection(namespace=None, also=EVERYTHING))[0]
+        also = dict.fromkeys((*EVERYTHING, *(FOR_NEW_NODES if with_autoscalers else ())))
+        return self._replayable(Selection(namespace=None, also=tuple(also)))[0]
 
     def _replayable(self, selection: Selection) -> tuple[Dump, Selection]:
         dump, meant = self._state(selection)

@@ -16,7 +16,7 @@ from tests.program import run
 
 ROOT = Path(__file__).parent.parent.parent
 DEMO = str(ROOT / "fixtures" / "demo")
-TOOLS = {"triage", "explain", "whatif", "drain", "make_room", "capacity", "message", "schedulers"}
+TOOLS = {"triage", "explain", "explain_node", "whatif", "drain", "make_room", "capacity", "message", "schedulers"}
 MOST = 32 * 1024
 POD = """
 apiVersion: v1
@@ -55,6 +55,7 @@ def test_an_agent_asks_what_is_pending_why_and_what_if() -> None:
         ("explain", {"target": pod["name"], "namespace": pod["namespace"]}),
         ("whatif", {"workload": "statefulset/web", "edits": [["add-nodes", "1=gpu-1"]]}),
         ("whatif", {"manifest": POD}),
+        ("explain_node", {"node": "gpu-2"}),
         ("drain", {"nodes": ["general-*"]}),
         ("make_room", {"target": "statefulset/web"}),
         ("capacity", {"shapes": ["small=cpu=100m"]}),
@@ -67,7 +68,14 @@ def test_an_agent_asks_what_is_pending_why_and_what_if() -> None:
     assert explained["suggestions"][0]["rung"] == "yours"
     assert grown["kind"] == placed["kind"] == "WhatIf"
     assert placed["placed"] == 1
-    assert [each["kind"] for each in others] == ["Drain", "MakeRoom", "Capacity", "Message", "Schedulers"]
+    assert [each["kind"] for each in others] == [
+        "NodeExplanation",
+        "Drain",
+        "MakeRoom",
+        "Capacity",
+        "Message",
+        "Schedulers",
+    ]
     for _, text in answers:
         assert len(text.encode()) <= MOST
         assert json.loads(text)["note"].startswith("Names, messages and all other texts")
@@ -88,6 +96,8 @@ def test_no_argument_reaches_a_file(tmp_path: Path) -> None:
         ("whatif", {"manifest": POD, "edits": [["from", str(node)]]}),
         ("explain", {"target": "../../etc/passwd"}),
         ("explain", {"target": "--from"}),
+        ("explain_node", {"node": str(node)}),
+        ("explain_node", {"node": "(zone=a)"}),
         ("explain", {"target": "web-0", "namespace": "../kube-system"}),
         ("make_room", {"target": f"pod/{manifest}"}),
         ("message", {"text": "-"}),

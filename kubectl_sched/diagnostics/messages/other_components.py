@@ -9,17 +9,24 @@ from __future__ import annotations
 import re
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from kubectl_sched.api.decoders import decoder
-from kubectl_sched.diagnostics.messages.reason_catalogue import Meaning, anchor_of, filled_in, name_of, words_of
+from kubectl_sched.diagnostics.messages.reason_catalogue import (
+    CatalogueEntry,
+    Meaning,
+    Reason,
+    all_reasons,
+    filled_in,
+    reason_named,
+    words_of,
+)
 from kubectl_sched.errors import SchedError
 from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.near_names import near_hint
-from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
 LONG_PLACES: Final = frozenset({"...", "conditions", "pods", "volumes", "why"})
 
@@ -29,27 +36,18 @@ _LONGEST_WORD: Final = 400
 _LONGEST_PLACE: Final = 1200
 
 
-class ComponentReason(Record, frozen=True, kw_only=True):
-    """An entry of the table and of docs/reasons.md, shaped as a Reason; `events` are the reasons of its events."""
+class ComponentReason(CatalogueEntry, frozen=True, kw_only=True):
+    """An entry of another component's table; `events` are the reasons of its events."""
 
-    title: str
     component: str
     events: tuple[str, ...]
+    plugin: ClassVar = ""
     spellings: tuple[str, ...]
-    says: str
-    how: str
-    helps: str
-    upstream: str
 
     @property
-    def anchor(self) -> str:
-        """The anchor of its heading on the page."""
-        return anchor_of(self.title)
-
-    @property
-    def name(self) -> str:
-        """The name by which `message --reason` knows it, as `QuotaExceeded`."""
-        return name_of(self.title)
+    def texts(self) -> tuple[tuple[str, str], ...]:
+        """Each spelling; no minor is known to differ."""
+        return tuple((each, "") for each in self.spellings)
 
     def meaning(self, found: re.Match[str]) -> Meaning:
         """Explain a text that has one of its spellings."""
@@ -92,12 +90,14 @@ def component_meaning(component: str, text: str) -> Meaning | None:
     return None
 
 
-def component_reason_named(name: str, others: Iterable[str]) -> ComponentReason:
+def entry_named(name: str) -> Reason | ComponentReason:
     """Return the entry of that name, title or anchor, else the only one whose event has it as its reason.
 
-    `others` are names of further reasons, which a misspelt one may mean. Raises SchedError for a name that no entry
-    has, or that is the reason of several entries' events.
+    Raises SchedError for a name that no entry has, or that is the reason of several entries' events.
     """
+    own = reason_named(name)
+    if own is not None:
+        return own
     wanted = words_of(name)
     found = [each for each in component_reasons() if words_of(each.name) == wanted]
     found = found or [each for each in component_reasons() if any(_is_event(wanted, event) for event in each.events)]
@@ -105,7 +105,7 @@ def component_reason_named(name: str, others: Iterable[str]) -> ComponentReason:
         return found[0]
     if found:
         raise SchedError(f"events of the reason {name} have several texts: {', '.join(each.name for each in found)}")
-    names = [*others, *(each.name for each in component_reasons())]
+    names = [each.name for each in (*all_reasons(), *component_reasons())]
     raise SchedError(f"there is no reason {name}{near_hint(name, names) or f', as there is {names[0]}'}")
 
 

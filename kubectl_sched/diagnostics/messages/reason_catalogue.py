@@ -10,7 +10,7 @@ import re
 from bisect import bisect_left
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from kubectl_sched.api.component_helpers.resource_names import is_extended_resource_name, is_huge_page_resource_name
 from kubectl_sched.api.decoders import decoder
@@ -26,6 +26,7 @@ PAGE: Final = "docs/reasons.md"
 
 _HOST: Final = "https://github.com/kubectl-sched/kubectl-sched/blob/main/"
 
+SCHEDULER: Final = "kube-scheduler"
 _TABLE: Final = Path(__file__).with_name("reasons.json")
 PREEMPTION: Final = "preemption: "
 """The prefix of all that DefaultPreemption says."""
@@ -86,16 +87,10 @@ def _of_resource(name: str) -> tuple[str, str] | None:
     return None
 
 
-class Reason(Record, frozen=True, kw_only=True):
-    """An entry of the table and of docs/reasons.md. The words are ours; the spellings are kube-scheduler's.
-
-    A spelling maps to the minors that use it, such as `1.24 to 1.33`; empty if all supported ones do. `<name>` in it is
-    a place that holds anything; `plugin`, `says` and `helps` may repeat its text as `{name}`. Nothing repeats `<...>`.
-    """
+class CatalogueEntry(Record, frozen=True, kw_only=True):
+    """An entry of docs/reasons.md, in words of ours: its texts mean one thing, however they are spelt."""
 
     title: str
-    plugin: str
-    spellings: dict[str, str]
     says: str
     how: str
     helps: str
@@ -110,6 +105,24 @@ class Reason(Record, frozen=True, kw_only=True):
     def name(self) -> str:
         """The name by which `message --reason` knows it: the words of the title in one, as `TooManyPods`."""
         return name_of(self.title)
+
+
+class Reason(CatalogueEntry, frozen=True, kw_only=True):
+    """An entry of kube-scheduler's table, whose spellings are to the letter.
+
+    A spelling maps to the minors that use it, such as `1.24 to 1.33`; empty if all supported ones do. `<name>` in it is
+    a place that holds anything; `plugin`, `says` and `helps` may repeat its text as `{name}`. Nothing repeats `<...>`.
+    """
+
+    component: ClassVar = SCHEDULER
+    events: ClassVar = ("FailedScheduling",)
+    plugin: str
+    spellings: dict[str, str]
+
+    @property
+    def texts(self) -> tuple[tuple[str, str], ...]:
+        """Each spelling with the minors that use it."""
+        return tuple(self.spellings.items())
 
     def meaning(self, places: Mapping[str, str]) -> Meaning:
         """Explain a text with these places."""

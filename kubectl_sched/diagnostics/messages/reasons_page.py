@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_sched.config.versions import NEWEST, OLDEST
 from kubectl_sched.diagnostics.messages.other_components import component_families
-from kubectl_sched.diagnostics.messages.reason_catalogue import as_spelt, families
+from kubectl_sched.diagnostics.messages.reason_catalogue import SCHEDULER, as_spelt, families
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,7 +33,7 @@ def page() -> str:
     head = _HEAD.read_text("utf-8").rstrip("\n").format(oldest=OLDEST, newest=NEWEST)
     others = _OTHERS.read_text("utf-8").rstrip("\n")
     own = (_family(name, reasons) for name, reasons in families().items())
-    of_others = (_family_of_others(name, reasons) for name, reasons in component_families().items())
+    of_others = (_family(name, reasons) for name, reasons in component_families().items())
     return "\n\n".join([head, _contents(), *own, others, *of_others]) + "\n"
 
 
@@ -47,34 +47,23 @@ def _content(name: str, reasons: Sequence[Reason | ComponentReason]) -> str:
     return f"- {name}: {', '.join(f'[{reason.title}](#{reason.anchor})' for reason in reasons)}"
 
 
-def _family(name: str, reasons: tuple[Reason, ...]) -> str:
+def _family(name: str, reasons: Sequence[Reason | ComponentReason]) -> str:
     return "\n\n".join([f"## {name}", *("\n".join(_entry(reason)) for reason in reasons)])
 
 
-def _entry(reason: Reason) -> Iterator[str]:
+def _entry(reason: Reason | ComponentReason) -> Iterator[str]:
+    is_own = reason.component == SCHEDULER
     plugin = "" if not reason.plugin or reason.plugin.startswith("{") else f" ({reason.plugin})"
     yield f"### {reason.title}\n"
-    for spelling, minors in reason.spellings.items():
-        yield f"- `{spelling}`{f' ({minors})' if minors else ''}"
+    for text, minors in reason.texts:
+        yield f"- `{text}`{f' ({minors})' if minors else ''}"
     yield f"\n{_sentence(_plain(reason.says))}\n"
+    if not is_own:
+        events = f", events of the reason {', '.join(f'`{each}`' for each in reason.events)}" if reason.events else ""
+        yield f"- Who says it: {reason.component}{events}."
     yield f"- How one gets there{plugin}: {reason.how}"
-    yield f"- What usually helps: {_sentence(_plain(reason.helps)) if reason.helps else _NOTHING}"
-    yield f"- Upstream: `{reason.upstream}`"
-
-
-def _family_of_others(name: str, reasons: tuple[ComponentReason, ...]) -> str:
-    return "\n\n".join([f"## {name}", *("\n".join(_entry_of_another(reason)) for reason in reasons)])
-
-
-def _entry_of_another(reason: ComponentReason) -> Iterator[str]:
-    events = f", events of the reason {', '.join(f'`{each}`' for each in reason.events)}" if reason.events else ""
-    yield f"### {reason.title}\n"
-    for spelling in reason.spellings:
-        yield f"- `{spelling}`"
-    yield f"\n{_sentence(_plain(reason.says))}\n"
-    yield f"- Who says it: {reason.component}{events}."
-    yield f"- How one gets there: {reason.how}"
-    yield f"- What usually helps: {_sentence(_plain(reason.helps)) if reason.helps else 'Nothing is needed.'}"
+    nothing = _NOTHING if is_own else "Nothing is needed."
+    yield f"- What usually helps: {_sentence(_plain(reason.helps)) if reason.helps else nothing}"
     yield f"- Upstream: `{reason.upstream}`"
 
 

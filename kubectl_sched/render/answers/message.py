@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_sched.diagnostics.messages.reason_catalogue import PAGE, as_spelt
+from kubectl_sched.diagnostics.messages.reason_catalogue import SCHEDULER
 from kubectl_sched.render.answers.component_message import component_parts, first_of, statement_data
-from kubectl_sched.render.document import Commands, Document, Listing, Said, Sentence, Verdict
+from kubectl_sched.render.answers.reason import meaning_data, more_about
+from kubectl_sched.render.document import Document, Listing, Said, Sentence, Verdict
 from kubectl_sched.render.safe_text import count
 from kubectl_sched.render.show import Shown
 from kubectl_sched.render.table import Column, Table
 from kubectl_sched.safe_output import API_VERSION
-from kubectl_sched.shell_commands import message_reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kubectl_sched.diagnostics.messages.component_statements import Statement
     from kubectl_sched.diagnostics.messages.decoder import Clause, FitErrorText
-    from kubectl_sched.diagnostics.messages.reason_catalogue import Reason
     from kubectl_sched.render.schemas import message as schema
 
 _FOREIGN = "no text of kube-scheduler's own plugins: of an extender, or of a plugin that was added"
@@ -40,17 +39,13 @@ def message_data(text: FitErrorText, others: tuple[Statement, ...] = ()) -> sche
 
 
 def _clause_data(clause: Clause) -> schema.Clause:
-    known = clause.meaning
     return {
         "text": clause.text,
         "nodes": clause.nodes,
-        "component": "kube-scheduler",
+        "nodeGroups": None,
+        "component": SCHEDULER,
         "about": "preemption" if clause.about_preemption else "pod" if clause.nodes is None else "nodes",
-        "plugin": (known.plugin or None) if known else None,
-        "meaning": known.says if known else None,
-        "help": (known.helps or None) if known else None,
-        "anchor": f"{PAGE}#{known.anchor}" if known else None,
-        "reason": known.name if known else None,
+        **meaning_data(clause.meaning),
     }
 
 
@@ -93,55 +88,10 @@ def message_parts(text: FitErrorText) -> Iterator[Said]:
             yield Listing(tables=(_table(clauses),), caption=heading or "Reasons")
     if all(clause.about_preemption for clause in text.clauses):
         yield Sentence(text=f"note: {_NO_REASONS}", tone="dim")
-    names = list(dict.fromkeys(clause.meaning.name for clause in text.clauses if clause.meaning))
-    if names:
-        yield Sentence(text="More about each reason:", tone="dim", gap=True)
-        yield Commands(commands=tuple(str(command) for command in map(message_reason, names) if command is not None))
+    yield from more_about(clause.meaning for clause in text.clauses)
     if text.cut:
         told = f"note: {_CUT_OFF}; events hold 1024 bytes, the pod's condition has the whole of it"
         yield Sentence(text=told, tone="dim")
-
-
-def reason_data(reason: Reason) -> schema.Reason:
-    """Return one reason as data: its texts by the minors that use them (none named: all), and its explanation."""
-    return {
-        "apiVersion": API_VERSION,
-        "kind": "Reason",
-        "name": reason.name,
-        "title": reason.title,
-        "plugin": reason.plugin or None,
-        "texts": [{"text": text, "versions": minors or None} for text, minors in reason.spellings.items()],
-        "meaning": as_spelt(reason.says),
-        "how": reason.how,
-        "help": as_spelt(reason.helps) or None,
-        "upstream": reason.upstream,
-    }
-
-
-def shown_reason(reason: Reason) -> Shown:
-    """Return the entry of one reason in each form."""
-    return Shown(
-        document=lambda _: reason_document(reason), data=lambda: reason_data(reason), names=lambda: (reason.name,)
-    )
-
-
-def reason_document(reason: Reason) -> Document:
-    """Return the entry of one reason: its texts, what it means, how it comes about, what helps."""
-    named = "" if not reason.plugin or reason.plugin.startswith("{") else f" ({reason.plugin})"
-    texts = (f"{text}{f'   (Kubernetes {minors})' if minors else ''}" for text, minors in reason.spellings.items())
-    helps = (Sentence(text=f"It usually helps: {as_spelt(reason.helps)}."),) if reason.helps else ()
-    return Document(
-        verdict=Verdict(text=f"{reason.title}{named}"),
-        parts=(
-            *(Sentence(text=each, indent=2) for each in texts),
-            Sentence(text=f"It means: {as_spelt(reason.says)}.", gap=True),
-            Sentence(text=f"It comes about: {reason.how}"),
-            *helps,
-            Sentence(text=f"Upstream: {reason.upstream}", tone="dim"),
-        ),
-        heading=reason.title,
-        command="message --reason",
-    )
 
 
 def _table(clauses: list[Clause]) -> Table[Clause]:

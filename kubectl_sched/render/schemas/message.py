@@ -1,23 +1,28 @@
 """The answers of `message`, and of `explain` where nothing can be replayed, as data."""
 
-from typing import NotRequired, TypedDict
+from typing import TypedDict
 
 from kubectl_sched.render.schemas.common import About, Name, Stage
 
 
-class Clause(TypedDict):
-    """A clause of the text; what is not known about it is null."""
+class Explained(TypedDict):
+    """The meaning of a text; null if it is not known."""
 
-    text: str
-    nodes: int | None
-    nodeGroups: NotRequired[int | None]
-    component: str
-    about: str
     plugin: str | None
     meaning: str | None
     help: str | None
     anchor: str | None
     reason: str | None
+
+
+class Clause(Explained):
+    """A clause of the text, and its meaning."""
+
+    text: str
+    nodes: int | None
+    nodeGroups: int | None
+    component: str
+    about: str
 
 
 class Message(About):
@@ -42,8 +47,8 @@ class Reason(About):
     name: str
     title: str
     plugin: str | None
-    component: NotRequired[str]
-    events: NotRequired[list[str]]
+    component: str
+    events: list[str]
     texts: list[ReasonText]
     meaning: str
     how: str

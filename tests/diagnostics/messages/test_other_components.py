@@ -10,8 +10,8 @@ import pytest
 from kubectl_sched.diagnostics.messages.component_statements import statements_in
 from kubectl_sched.diagnostics.messages.decoder import parse
 from kubectl_sched.diagnostics.messages.other_components import (
-    component_reason_named,
     component_reasons,
+    entry_named,
     longest_literal,
     pattern_of,
 )
@@ -143,13 +143,13 @@ def test_a_name_is_that_of_one_entry() -> None:
     names = [*(each.name for each in REASONS), *(each.name for each in all_reasons())]
     assert len(names) == len(set(names))
     for reason in REASONS:
-        assert component_reason_named(reason.name, ()) is reason
+        assert entry_named(reason.name) is reason
 
 
 def test_an_entry_is_found_by_the_reason_of_its_event() -> None:
-    assert component_reason_named("OutOfcpu", ()).title == "Kubelet is out of a resource"
-    assert component_reason_named("TopologyAffinityError", ()).title == "NUMA nodes do not fit"
+    assert entry_named("OutOfcpu").title == "Kubelet is out of a resource"
+    assert entry_named("TopologyAffinityError").title == "NUMA nodes do not fit"
     with pytest.raises(SchedError, match="VolumeIsAttachedElsewhere, VolumeWaitsForItsOldNode"):
-        component_reason_named("FailedAttachVolume", ())
+        entry_named("FailedAttachVolume")
     with pytest.raises(SchedError, match="near it: QuotaExceeded"):
-        component_reason_named("QuotaExceded", ())
+        entry_named("QuotaExceded")

@@ -1,0 +1,40 @@
+"""`message`: the meaning of a pasted text, whichever component says it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_sched.diagnostics.messages.component_statements import statements_in
+from kubectl_sched.diagnostics.messages.decoder import parse
+from kubectl_sched.errors import SchedError
+from kubectl_sched.record import Record
+
+if TYPE_CHECKING:
+    from kubectl_sched.diagnostics.messages.component_statements import Statement
+    from kubectl_sched.diagnostics.messages.decoder import FitErrorText
+
+LONGEST = 16_384
+"""An event holds 1,024 bytes; what was copied around the message may be some more."""
+
+
+class Answer(Record, frozen=True, kw_only=True):
+    """What kube-scheduler says in the text, and what other components say in it."""
+
+    text: FitErrorText
+    others: tuple[Statement, ...]
+
+
+def message(text: str) -> Answer:
+    """Return the meaning of the text. Raises SchedError if it is too long, or if nothing in it is known."""
+    if len(text) > LONGEST:
+        raise SchedError(
+            f"the text is longer than {LONGEST:,} characters; paste one message, of which an event holds 1,024 bytes"
+        )
+    understood, others = parse(text), statements_in(text)
+    if not (understood.understood or others):
+        raise SchedError(
+            "that is no text of kube-scheduler, the kubelet, an autoscaler, Kueue, a controller or the API server that "
+            "is known here; paste one as `kubectl describe pod` shows it, such as '0/3 nodes are available: 3 "
+            "Insufficient cpu.'"
+        )
+    return Answer(text=understood, others=others)
