@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
@@ -13,7 +13,8 @@ from pydantic import Field
 from kubectl_sched.errors import SchedError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Coroutine, Iterator
+    from typing import Any
 
     from kubectl_sched.mcp.tool_answers import ToolAnswers
 
@@ -24,6 +25,7 @@ INSTRUCTIONS: Final = (
     "Nothing is written: commands in answers are for a person to run."
 )
 
+Tool: TypeAlias = "Callable[..., Coroutine[Any, Any, str]]"
 Namespace = Annotated[str | None, Field(description="The namespace, by name.")]
 Replicas = Annotated[int | None, Field(description="How many pods of each.")]
 Target = Annotated[str, Field(description="A pod, web-0, or a workload, deployment/web.")]
@@ -42,6 +44,13 @@ def tool_server(answers: ToolAnswers) -> MCPServer:
     """Return the server with all tools. Each call runs by itself on the main thread, as a command does."""
     server = MCPServer("kubectl-sched", instructions=INSTRUCTIONS, log_level="ERROR")
     reads = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
+    for tool in (*_about_pods(answers), *_about_the_cluster(answers)):
+        server.tool(annotations=reads, structured_output=False)(tool)
+    return server
+
+
+def _about_pods(answers: ToolAnswers) -> tuple[Tool, ...]:
+    """Return the tools whose questions are about pods and what keeps them pending."""
 
     async def triage(namespace: Namespace = None) -> str:
         """Group all pending pods by what keeps them pending, the largest group first."""
@@ -74,15 +83,31 @@ def tool_server(answers: ToolAnswers) -> MCPServer:
         with _told():
             return answers.whatif(manifest, workload, edits or (), replicas, namespace)
 
-    async def drain(nodes: Annotated[list[str], Field(description="Nodes by name, or patterns, gpu-*.")]) -> str:
-        """Say whether a drain of these nodes would finish, and where pods land; nothing is drained."""
-        with _told():
-            return answers.drain(nodes)
-
     async def make_room(target: Target, namespace: Namespace = None, replicas: Replicas = None) -> str:
         """Say which pods to move so that the target fits and all that move land again; nothing is moved."""
         with _told():
             return answers.make_room(target, namespace, replicas)
+
+    async def message(text: Annotated[str, Field(description="A message, such as FailedScheduling's.")]) -> str:
+        """Say what a message of kube-scheduler or another component means, without the cluster."""
+        with _told():
+            return answers.message(text)
+
+    return triage, explain, whatif, make_room, message
+
+
+def _about_the_cluster(answers: ToolAnswers) -> tuple[Tool, ...]:
+    """Return the tools whose questions are about nodes and schedulers."""
+
+    async def explain_node(node: Annotated[str, Field(description="A node, by name.")]) -> str:
+        """Say what is free on a node, which pending pods fit there, why it stays, and where its pods would land."""
+        with _told():
+            return answers.explain_node(node)
+
+    async def drain(nodes: Annotated[list[str], Field(description="Nodes by name, or patterns, gpu-*.")]) -> str:
+        """Say whether a drain of these nodes would finish, and where pods land; nothing is drained."""
+        with _told():
+            return answers.drain(nodes)
 
     async def capacity(
         shapes: Annotated[
@@ -94,16 +119,9 @@ def tool_server(answers: ToolAnswers) -> MCPServer:
         with _told():
             return answers.capacity(shapes or (), namespace)
 
-    async def message(text: Annotated[str, Field(description="A FailedScheduling message.")]) -> str:
-        """Say what a message of kube-scheduler means, clause by clause, without the cluster."""
-        with _told():
-            return answers.message(text)
-
     async def schedulers() -> str:
         """List the schedulers, their profiles, and the schedulerNames that nobody serves."""
         with _told():
             return answers.schedulers()
 
-    for tool in (triage, explain, whatif, drain, make_room, capacity, message, schedulers):
-        server.tool(annotations=reads, structured_output=False)(tool)
-    return server
+    return explain_node, drain, capacity, schedulers
