@@ -53,17 +53,17 @@ def _display_of(display: options.PageableOutput) -> Display:
 
 def explain_message(words: Sequence[str], display: options.PageableOutput) -> None:
     """Print what each clause of the text means; `-` reads it from standard input."""
-    from kubectl_sched.queries.message import message
+    from kubectl_sched.diagnostics.messages.pasted_text import pasted_text
     from kubectl_sched.render.answers.message import shown_message
     from kubectl_sched.render.show import show
 
     shown = _display_of(display)
-    answer = message(_standard_input() if list(words) == ["-"] else " ".join(words))
-    show(shown_message(answer.text, answer.others), shown)
+    pasted = pasted_text(_standard_input() if list(words) == ["-"] else " ".join(words))
+    show(shown_message(pasted.text, pasted.others), shown)
 
 
 def _standard_input() -> str:
     """Standard input, no further than shows that it is too long."""
-    from kubectl_sched.queries.message import LONGEST
+    from kubectl_sched.diagnostics.messages.pasted_text import LONGEST
 
     return sys.stdin.buffer.read(4 * LONGEST + 4).decode(errors="replace")

@@ -153,11 +153,11 @@ class ToolAnswers:
 
     def message(self, text: str) -> str:
         """Return what a message of kube-scheduler or another component means."""
-        from kubectl_sched.queries.message import message
+        from kubectl_sched.diagnostics.messages.pasted_text import pasted_text
         from kubectl_sched.render.answers.message import shown_message
 
-        answer = message(text)
-        return _text(shown_message(answer.text, answer.others).data())
+        pasted = pasted_text(text)
+        return _text(shown_message(pasted.text, pasted.others).data())
 
     def schedulers(self) -> str:
         """Return the schedulers, their profiles, and the schedulerNames that nobody serves."""

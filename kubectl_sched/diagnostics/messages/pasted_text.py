@@ -1,4 +1,4 @@
-"""`message`: the meaning of a pasted text, whichever component says it."""
+"""A pasted text, with the statements of all components in it."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ LONGEST = 16_384
 """An event holds 1,024 bytes; what was copied around the message may be some more."""
 
 
-class Answer(Record, frozen=True, kw_only=True):
-    """What kube-scheduler says in the text, and what other components say in it."""
+class PastedText(Record, frozen=True, kw_only=True):
+    """The text of kube-scheduler, and the statements of other components."""
 
     text: FitErrorText
     others: tuple[Statement, ...]
 
 
-def message(text: str) -> Answer:
-    """Return the meaning of the text. Raises SchedError if it is too long, or if nothing in it is known."""
+def pasted_text(text: str) -> PastedText:
+    """Read a text. Raises SchedError if it is too long, or if nothing in it is known."""
     if len(text) > LONGEST:
         raise SchedError(
             f"the text is longer than {LONGEST:,} characters; paste one message, of which an event holds 1,024 bytes"
@@ -37,4 +37,4 @@ def message(text: str) -> Answer:
             "is known here; paste one as `kubectl describe pod` shows it, such as '0/3 nodes are available: 3 "
             "Insufficient cpu.'"
         )
-    return Answer(text=understood, others=others)
+    return PastedText(text=understood, others=others)
