@@ -12,6 +12,9 @@ from msgspec.structs import replace
 
 from kubectl_sched.record import Record
 
+STEPS_A_SECOND: Final = 1_000_000
+"""A step is about a microsecond."""
+
 _ENTRIES_A_STEP: Final = 1000
 _LOOKS_A_STEP: Final = 8
 _STEPS_OF_A_DRY_RUN: Final = 1000
@@ -52,6 +55,24 @@ class Cancellation:
         return self._asked
 
 
+class ChargedWork:
+    """Steps that namespaces cause beside the cycles of their own pods, until somebody takes them."""
+
+    __slots__ = ("_steps",)
+
+    def __init__(self) -> None:
+        self._steps: dict[str, int] = {}
+
+    def add(self, namespace: str, steps: int) -> None:
+        """Charge a namespace with work."""
+        self._steps[namespace] = self._steps.get(namespace, 0) + steps
+
+    def take(self) -> dict[str, int]:
+        """Return the steps by namespace since the last time."""
+        taken, self._steps = self._steps, {}
+        return taken
+
+
 class CycleLimits(Record, frozen=True, kw_only=True):
     """The most that one cycle may take.
 
@@ -65,6 +86,9 @@ class CycleLimits(Record, frozen=True, kw_only=True):
     """True if kube-scheduler's own time-outs hold, too, as for a scheduler; an explanation knows no clock."""
     cancellation: Cancellation | None = None
     """Ends all cycles with these limits; None if nothing asks for that."""
+
+    charged: ChargedWork | None = None
+    """Takes in what namespaces cause beside their own pods' cycles; None where nobody shares the time out."""
 
     @property
     def are_cancelled(self) -> bool:
@@ -169,6 +193,11 @@ class CycleBudget:
         self.memory -= size
         if self._group is not None:
             self._group.memory -= size
+
+    def charge(self, namespace: str, steps: int) -> None:
+        """Count work that existing pods of a namespace cause: the namespace bears it, and no cycle ends of it."""
+        if self.limits.charged is not None and steps:
+            self.limits.charged.add(namespace, steps)
 
     def renewed(self) -> CycleBudget:
         """Return a budget of the same limits that nothing was taken from."""

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.config.features import Features
+    from kubectl_sched.framework.cycle_budget import CycleBudget
     from kubectl_sched.framework.cycle_state import CycleState
     from kubectl_sched.framework.status import NodeToStatus, Status
     from kubectl_sched.snapshot import Snapshot
@@ -24,16 +25,21 @@ if TYPE_CHECKING:
 Group: TypeAlias = PodGroup | CompositePodGroup
 
 
-def root_of(group: Group, objects: Objects, features: Features) -> Group | None:
-    """Return the topmost group of the tree that the group is in; None if a group above it is missing or is below it."""
+def root_of(group: Group, objects: Objects, features: Features, budget: CycleBudget | None = None) -> Group | None:
+    """Return the topmost group of the tree that the group is in; None if a group above it is missing or is below it.
+
+    Raises BudgetEnded where there are more groups above than the budget allows.
+    """
     if not features.enabled("CompositePodGroup"):
         return group
-    seen: list[str] = []
+    seen: set[str] = set()
     found: Group | None = group
     while found is not None and (above := found.spec.parent_composite_pod_group_name) is not None:
         if above in seen:
             return None
-        seen.append(above)
+        seen.add(above)
+        if budget is not None:
+            budget.spend(1)
         found = objects.get(CompositePodGroup, above, group.namespace)
     return found
 

@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
+from msgspec import structs
 
-from kubectl_sched.api.resource import ResourceClaim
+from kubectl_sched.api.resource import DeviceClass, ResourceClaim
 from kubectl_sched.binding.second_scheduler.queueing_hints.hint_question import HintQuestion
 from kubectl_sched.binding.second_scheduler.queueing_hints.requeue_decision import HINTS
 from kubectl_sched.config import KubeVersion, load_configuration
 from kubectl_sched.framework.cycle_budget import UNLIMITED, CycleBudget
 from kubectl_sched.scheduler.scheduler import Scheduler
 from tests.plugins.clusters import node, pod, snapshot
-from tests.plugins.storage_objects import claim, storage_class, volume
+from tests.plugins.storage_objects import claim, storage_class, stored, volume
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -187,6 +188,16 @@ def incoming(spec: Spec, size: int) -> Pod:
     return pod(metadata={"name": f"web-{size}"}, **{"containers": [{"name": "c"}], **spec(size)})
 
 
+REQUEST = {"name": "r", "exactly": {"deviceClassName": "none", "allocationMode": "ExactCount", "count": 1}}
+DEVICE_CLAIM = msgspec.convert(
+    {"metadata": {"name": "other", "namespace": "default", "uid": "o"}, "spec": {"devices": {"requests": [REQUEST]}}},
+    ResourceClaim,
+)
+DEVICE_CLASS = msgspec.convert(
+    {"metadata": {"name": "c"}, "spec": {"extendedResourceName": "x.example/y"}}, DeviceClass
+)
+
+
 @pytest.mark.parametrize("spec", SPECS.values(), ids=SPECS)
 def test_twice_as_many_terms_are_at_most_two_and_a_half_times_the_work(spec: Spec) -> None:
     base, once, twice = (steps(incoming(spec, size)) for size in (1, FEW, 2 * FEW))
@@ -212,17 +223,100 @@ HINTED: dict[tuple[str, str], tuple[Spec, KubernetesObject | None, KubernetesObj
 }
 
 
-@pytest.mark.parametrize("which", HINTED, ids=" ".join)
-def test_a_hint_takes_at_most_two_and_a_half_times_the_work_for_twice_as_many_terms(which: tuple[str, str]) -> None:
-    spec, old, new = HINTED[which]
+OF_THE_POD: dict[tuple[str, str], tuple[Spec, KubernetesObject | None, KubernetesObject | None]] = {
+    ("DynamicResources", "ResourceClaim"): (SPECS["claims of devices"], None, DEVICE_CLAIM),
+    ("NodeResourcesFit", "DeviceClass"): (SPECS["resources of one container"], None, DEVICE_CLASS),
+    ("NodeVolumeLimits", "PersistentVolumeClaim"): (SPECS["claims"], None, claim("other")),
+    ("NodeVolumeLimits", "VolumeAttachment"): (SPECS["disks"], stored("VolumeAttachment", "a"), None),
+    ("VolumeBinding", "PersistentVolumeClaim"): (SPECS["claims"], None, claim("other")),
+    ("VolumeBinding", "CSIDriver"): (
+        SPECS["claims"],
+        stored("CSIDriver", "d", spec={"storageCapacity": True}),
+        stored("CSIDriver", "d"),
+    ),
+    ("VolumeRestrictions", "PersistentVolumeClaim"): (SPECS["claims"], None, claim("other")),
+    ("VolumeZone", "PersistentVolumeClaim"): (SPECS["claims"], None, claim("other")),
+}
+"""Hints about other objects, which look at a part of the pod that waits."""
+
+ITSELF: dict[tuple[str, str], Spec] = {
+    ("DynamicResources", "PendingPod"): SPECS["claims of devices"],
+    ("NodeDeclaredFeatures", "PendingPod"): SPECS["resources of one container"],
+    ("NodeResourcesFit", "PendingPod"): SPECS["resources of one container"],
+    ("NodeUnschedulable", "PendingPod"): SPECS["tolerations"],
+    ("PodTopologySpread", "PendingPod"): SPECS["hard spread constraints"],
+}
+"""Hints about a change of the pod that waits."""
+
+OF_THE_OTHER: dict[tuple[str, str], Spec] = {
+    ("NodeVolumeLimits", "Pod"): SPECS["claims"],
+    ("NodePorts", "Pod"): SPECS["host ports"],
+    ("VolumeRestrictions", "Pod"): SPECS["disks"],
+    ("InterPodAffinity", "Pod"): SPECS["required pod anti-affinity"],
+}
+"""Hints that look at a part of another pod, which is gone."""
+
+WITHOUT_TERMS = frozenset(
+    {
+        ("DefaultPreemption", "Pod"),
+        ("DynamicResources", "Node"),
+        ("GangScheduling", "CompositePodGroup"),
+        ("GangScheduling", "Pod"),
+        ("GangScheduling", "PendingPod"),
+        ("GangScheduling", "PodGroup"),
+        ("GangScheduling", "Workload"),
+        ("InterPodAffinity", "PendingPod"),
+        ("NodeDeclaredFeatures", "Node"),
+        ("NodeUnschedulable", "Node"),
+        ("NodeVolumeLimits", "CSINode"),
+        ("VolumeBinding", "CSINode"),
+        ("VolumeBinding", "CSIStorageCapacity"),
+        ("VolumeBinding", "StorageClass"),
+        ("VolumeZone", "PersistentVolume"),
+        ("VolumeZone", "StorageClass"),
+    }
+)
+"""Hints that look at none of a pod's lists, so that they take as long about every pod."""
+
+
+def hinted(which: tuple[str, str], incoming: Pod, old: KubernetesObject | None, new: KubernetesObject | None) -> int:
     framework = SCHEDULER.framework("default-scheduler")
     assert framework is not None
+    budget = CycleBudget(UNLIMITED)
+    HINTS[which](HintQuestion(incoming, old, new, framework, lambda: CLUSTER, budget))
+    return budget.steps
 
-    def steps_of_hint(size: int) -> int:
-        budget = CycleBudget(UNLIMITED)
-        HINTS[which](HintQuestion(incoming(spec, size), old, new, framework, lambda: CLUSTER, budget))
-        return budget.steps
 
-    once, twice = steps_of_hint(FEW), steps_of_hint(2 * FEW)
+def test_every_hint_is_measured_or_looks_at_no_list() -> None:
+    assert {*HINTED, *OF_THE_POD, *ITSELF, *OF_THE_OTHER, *WITHOUT_TERMS} == HINTS.keys()
+
+
+@pytest.mark.parametrize("which", [*HINTED, *OF_THE_POD], ids=" ".join)
+def test_a_hint_takes_at_most_two_and_a_half_times_the_work_for_twice_as_many_terms(which: tuple[str, str]) -> None:
+    spec, old, new = {**HINTED, **OF_THE_POD}[which]
+    once, twice = (hinted(which, incoming(spec, size), old, new) for size in (FEW, 2 * FEW))
+    assert once >= FEW, "the terms are not counted"
+    assert twice <= MOST_GROWTH * once
+
+
+@pytest.mark.parametrize("which", ITSELF, ids=" ".join)
+def test_so_does_a_hint_about_a_change_of_the_pod(which: tuple[str, str]) -> None:
+    def work(size: int) -> int:
+        before = incoming(ITSELF[which], size)
+        after = structs.replace(before, metadata=structs.replace(before.metadata, labels={"new": "label"}))
+        return hinted(which, after, before, after)
+
+    once, twice = work(FEW), work(2 * FEW)
+    assert once >= FEW, "the terms are not counted"
+    assert twice <= MOST_GROWTH * once
+
+
+@pytest.mark.parametrize("which", OF_THE_OTHER, ids=" ".join)
+def test_so_does_a_hint_about_another_pod_that_is_gone(which: tuple[str, str]) -> None:
+    def work(size: int) -> int:
+        gone = incoming(lambda n: {**OF_THE_OTHER[which](n), "nodeName": "w1"}, size)
+        return hinted(which, pod("waits", **OF_THE_OTHER[which](1)), gone, None)
+
+    once, twice = work(FEW), work(2 * FEW)
     assert once >= FEW, "the terms are not counted"
     assert twice <= MOST_GROWTH * once

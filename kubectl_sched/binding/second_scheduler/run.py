@@ -35,7 +35,7 @@ from kubectl_sched.binding.second_scheduler.scheduling_queue import SchedulingQu
 from kubectl_sched.binding.second_scheduler.settings import settings
 from kubectl_sched.binding.writer import Writer
 from kubectl_sched.config.scheduler_name import scheduler_name_of
-from kubectl_sched.framework.cycle_budget import Cancellation
+from kubectl_sched.framework.cycle_budget import Cancellation, ChargedWork
 from kubectl_sched.own_error import take_noted
 from kubectl_sched.safe_output import write_error
 from kubectl_sched.scheduler.group_membership import has_group_cycles
@@ -117,7 +117,7 @@ class _Program:
         self._elector: Elector | None = None
         self._metrics = Metrics(settings.names, election.name if election is not None else "")
         cache = Cache(pod_options)
-        limits = replace(settings.limits, cancellation=Cancellation())
+        limits = replace(settings.limits, cancellation=Cancellation(), charged=ChargedWork())
         scheduler = Scheduler(configuration, cache.snapshot({}), limits=limits)
         frameworks = _frameworks(settings, scheduler)
         hints = PluginHints(frameworks, cache.objects)

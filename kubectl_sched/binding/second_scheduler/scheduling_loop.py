@@ -30,6 +30,7 @@ from kubectl_sched.binding.second_scheduler.queue.fair_shares import OVERUSED, E
 from kubectl_sched.binding.second_scheduler.queue.queue_places import PREEMPTION_PLUGIN
 from kubectl_sched.binding.second_scheduler.queued_pod import QueuedPod, nominated_pod
 from kubectl_sched.config.scheduler_name import scheduler_name_of
+from kubectl_sched.framework.cycle_budget import STEPS_A_SECOND
 from kubectl_sched.sources.live.list_paths import group_of
 from kubectl_sched.sources.live.reflector import Changed, Disturbed, Replaced, Resumed
 
@@ -57,7 +58,7 @@ class SchedulingLoop:
         self.inbox: SimpleQueue[Message] = SimpleQueue()
         profiles = [each.profile for each in pods.frameworks.values()]
         handle = next(iter(pods.frameworks.values())).handle
-        self._cancellation = handle.limits.cancellation
+        self._cancellation, self._charged = handle.limits.cancellation, handle.limits.charged
         self._unlisted = {kind.name for kind in watched_kinds(profiles, handle)}
         self._down: set[str] = set()
         self._pods = pods
@@ -133,8 +134,15 @@ class SchedulingLoop:
             self._pods.schedule(queued)
         ended = self._clock()
         self._decided_in = ended - began
-        self._use.add(namespace, self._decided_in, ended)
+        self._use.add(namespace, max(self._decided_in - self._share_out(ended), 0.0), ended)
         return True
+
+    def _share_out(self, now: float) -> float:
+        """Charge namespaces for work that is no cycle of their own pods, and give the seconds that it took."""
+        charged = self._charged.take() if self._charged is not None else {}
+        for namespace, steps in charged.items():
+            self._use.add(namespace, steps / STEPS_A_SECOND, now)
+        return sum(charged.values()) / STEPS_A_SECOND
 
     def _has_to_wait(self, namespace: str, now: float) -> bool:
         """Report whether the namespace has had its share: if others wait, or would wait long for one of its cycles."""
@@ -145,6 +153,7 @@ class SchedulingLoop:
     def ask_waiting_pods(self) -> None:
         """Ask the pods that wait whether what has happened helps them, for no longer than the last decision took."""
         self._backlog.work_off(max(self._decided_in, _LEAST_EVENT_SECONDS), self._clock)
+        self._share_out(self._clock())
 
     def _take_over(self) -> None:
         """Before the first decision, write what a killed leader may have left out about pods that it bound."""

@@ -14,7 +14,7 @@ from kubectl_sched.binding.second_scheduler.queued_pod import Backoff
 from kubectl_sched.config.duration import InvalidDuration, parse_duration
 from kubectl_sched.config.types import LeaderElectionConfiguration
 from kubectl_sched.errors import SchedError
-from kubectl_sched.framework.cycle_budget import SERVICE, CycleLimits
+from kubectl_sched.framework.cycle_budget import SERVICE, STEPS_A_SECOND, CycleLimits
 from kubectl_sched.plugins.gang_scheduling import GangScheduling
 from kubectl_sched.record import Record
 from kubectl_sched.scheduler.group_membership import has_group_cycles
@@ -22,9 +22,6 @@ from kubectl_sched.sources.discovery.known_schedulers import lease_name
 
 if TYPE_CHECKING:
     from kubectl_sched.config import Configuration, ResolvedProfile
-
-_STEPS_A_SECOND: Final = 1_000_000
-"""A step of a cycle's budget is about a microsecond."""
 
 _KUBE_SCHEDULERS_LEASE: Final = LeaderElectionConfiguration().resource_name
 
@@ -110,8 +107,8 @@ def check_flags(options: WatchOptions) -> None:
 
 def cycle_limits(options: WatchOptions) -> CycleLimits:
     """Return the most that one cycle may take. Raises SchedError for what is no time or no amount of memory."""
-    seconds = _duration("cycle-work", options.cycle_work, SERVICE.steps / _STEPS_A_SECOND)
-    if seconds * _STEPS_A_SECOND < 1:
+    seconds = _duration("cycle-work", options.cycle_work, SERVICE.steps / STEPS_A_SECOND)
+    if seconds * STEPS_A_SECOND < 1:
         raise SchedError("--cycle-work must be longer than 0s: no pod could be decided about")
     memory = SERVICE.memory
     if options.cycle_memory is not None:
@@ -121,7 +118,7 @@ def cycle_limits(options: WatchOptions) -> CycleLimits:
             memory = 0
     if memory <= 0:
         raise SchedError(f"--cycle-memory {options.cycle_memory}: it takes an amount such as 256Mi")
-    return replace(SERVICE, steps=int(seconds * _STEPS_A_SECOND), memory=memory)
+    return replace(SERVICE, steps=int(seconds * STEPS_A_SECOND), memory=memory)
 
 
 def address(text: str) -> tuple[str, int]:

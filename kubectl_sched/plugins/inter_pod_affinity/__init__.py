@@ -77,6 +77,7 @@ class InterPodAffinity(
         affinity = self._merged(terms.required_affinity if terms else (), nodes, budget)
         anti_affinity = self._merged(terms.required_anti_affinity if terms else (), nodes, budget)
         term_work.spend_on_terms(budget, (*affinity, *anti_affinity), nodes)
+        term_work.charge_for_existing(budget, pod, nodes)
         labels = namespace_labels(pod.metadata.namespace, nodes.objects)
         counted = filtering.affinity_now(
             pod,
@@ -177,6 +178,7 @@ class InterPodAffinity(
         own = self._merged(terms.preferred_affinity if terms else (), nodes, budget)
         away_from = self._merged(terms.preferred_anti_affinity if terms else (), nodes, budget)
         term_work.spend_on_terms(budget, (*own, *away_from), nodes)
+        term_work.charge_for_existing(budget, pod, nodes)
         preferences = scoring.Preferences(
             terms=(*own, *(replace(term, weight=-term.weight) for term in away_from)),
             namespace_labels=namespace_labels(pod.metadata.namespace, nodes.objects),

@@ -6,6 +6,7 @@ under those, and a pod is looked up by its own.
 
 from __future__ import annotations
 
+from collections import Counter
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -50,6 +51,8 @@ class TermIndex:
 
     def __init__(self) -> None:
         self._filed: dict[tuple[str | None, Label | None], list[FiledTerm]] = {}
+        self._owners: dict[tuple[str | None, Label | None], Counter[str]] = {}
+        """By place, the number of terms of each namespace that has such pods."""
         self._size = 0
 
     def grow(self, distinct: Sequence[PodTerms | None]) -> None:
@@ -57,13 +60,14 @@ class TermIndex:
         for code in range(self._size, len(distinct)):
             terms = distinct[code]
             if terms is not None:
-                self._file(code, TermKind.REQUIRED_AFFINITY, terms.required_affinity)
-                self._file(code, TermKind.REQUIRED_ANTI_AFFINITY, terms.required_anti_affinity)
-                self._file(code, TermKind.PREFERRED_AFFINITY, terms.preferred_affinity)
-                self._file(code, TermKind.PREFERRED_ANTI_AFFINITY, terms.preferred_anti_affinity)
+                owner = terms.namespace
+                self._file(owner, code, TermKind.REQUIRED_AFFINITY, terms.required_affinity)
+                self._file(owner, code, TermKind.REQUIRED_ANTI_AFFINITY, terms.required_anti_affinity)
+                self._file(owner, code, TermKind.PREFERRED_AFFINITY, terms.preferred_affinity)
+                self._file(owner, code, TermKind.PREFERRED_ANTI_AFFINITY, terms.preferred_anti_affinity)
         self._size = max(self._size, len(distinct))
 
-    def _file(self, code: int, kind: TermKind, terms: Sequence[AffinityTerm]) -> None:
+    def _file(self, owner: str, code: int, kind: TermKind, terms: Sequence[AffinityTerm]) -> None:
         for term in terms:
             if term.selector.nothing:
                 continue
@@ -71,15 +75,24 @@ class TermIndex:
             for namespace in namespaces:
                 for label in labels:
                     self._filed.setdefault((namespace, label), []).append(FiledTerm(code, kind, term))
+                    self._owners.setdefault((namespace, label), Counter())[owner] += 1
 
     def matching(self, pod: Pod, namespace_labels: Labels) -> Iterator[FiledTerm]:
         """The terms that mean the pod, whose namespace has these labels."""
-        labels: list[Label | None] = [None, *pod.metadata.labels.items()]
-        for namespace in (pod.metadata.namespace, None):
-            for label in labels:
-                for filed in self._filed.get((namespace, label), ()):
-                    if filed.term.matches(pod, namespace_labels):
-                        yield filed
+        for place in _places_of(pod):
+            for filed in self._filed.get(place, ()):
+                if filed.term.matches(pod, namespace_labels):
+                    yield filed
+
+    def asked(self, pod: Pod) -> Iterator[tuple[str, int]]:
+        """The number of terms that the pod is compared with, by the namespace whose pods have them."""
+        for place in _places_of(pod):
+            yield from self._owners.get(place, {}).items()
+
+
+def _places_of(pod: Pod) -> Iterator[tuple[str | None, Label | None]]:
+    labels: list[Label | None] = [None, *pod.metadata.labels.items()]
+    return ((namespace, label) for namespace in (pod.metadata.namespace, None) for label in labels)
 
 
 def _places(term: AffinityTerm) -> tuple[Collection[str | None], list[Label | None]]:
@@ -101,6 +114,11 @@ def _required_labels(term: AffinityTerm) -> list[Label | None]:
 
 def terms_matching(existing: PodTable, pod: Pod, namespace_labels: Labels) -> Iterator[FiledTerm]:
     """The terms of existing pods that mean the pod, once for each distinct set of terms."""
+    return index_of(existing).matching(pod, namespace_labels)
+
+
+def index_of(existing: PodTable) -> TermIndex:
+    """The index of the terms of all existing pods."""
     index = existing.derived("affinity_term_index", TermIndex)
     index.grow(existing_terms(existing).values)
-    return index.matching(pod, namespace_labels)
+    return index

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_sched.api.core import Namespace
+from kubectl_sched.plugins.inter_pod_affinity.term_index import index_of
 from kubectl_sched.plugins.inter_pod_affinity.terms import listed_terms
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 _STEPS_TO_PARSE: Final = 10
 _STEPS_A_TERM: Final = 20
+_STEPS_TO_COMPARE: Final = 2
 _PASSES: Final = 4
 """Operations on arrays of existing pods for each term."""
 
@@ -33,6 +35,13 @@ def spend_on_namespaces(budget: CycleBudget, terms: Collection[AffinityTerm], no
     """Count what it takes to find the namespaces that the terms select."""
     selecting = sum(not term.namespace_selector.is_empty and not term.namespace_selector.nothing for term in terms)
     budget.spend(selecting * len(nodes.objects.all(Namespace)))
+
+
+def charge_for_existing(budget: CycleBudget, pod: Pod, nodes: Snapshot) -> None:
+    """Charge the namespaces of existing pods for the terms of theirs that the pod is compared with."""
+    if budget.limits.charged is not None:
+        for namespace, terms in index_of(nodes.existing_pods).asked(pod):
+            budget.charge(namespace, _STEPS_TO_COMPARE * terms)
 
 
 def spend_on_terms(budget: CycleBudget, terms: Collection[AffinityTerm], nodes: Snapshot) -> None:

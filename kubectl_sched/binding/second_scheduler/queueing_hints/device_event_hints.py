@@ -8,9 +8,12 @@ from kubectl_sched.api.component_helpers.pod_requests import pod_requests
 from kubectl_sched.api.core import Node
 from kubectl_sched.api.resource import DEVICE_CLASS_RESOURCE_PREFIX, DeviceClass, ResourceClaim
 from kubectl_sched.plugins.dynamic_resources.claims import ClaimProblem, pod_claims
+from kubectl_sched.plugins.node_resources.insufficient import steps_to_sum
 
 if TYPE_CHECKING:
     from kubectl_sched.binding.second_scheduler.queueing_hints.hint_question import HintQuestion
+
+_STEPS_A_CLAIM = 10
 
 
 def node(question: HintQuestion) -> bool:
@@ -39,6 +42,7 @@ def own_claims(question: HintQuestion) -> bool:
 
 def _claim_uids(question: HintQuestion) -> frozenset[str] | None:
     """The pod's claims; None if any of them cannot be used yet."""
+    question.budget.spend(_STEPS_A_CLAIM * len(question.pod.spec.resource_claims))
     groups_own = question.features.enabled("DRAWorkloadResourceClaims")
     claims = pod_claims(question.pod, question.cluster(), question.release.devices, groups_own=groups_own)
     try:
@@ -55,5 +59,6 @@ def device_class(question: HintQuestion) -> bool:
     offered = new.spec.extended_resource_name
     if old is not None and (old.spec.extended_resource_name or "") == (offered or ""):
         return False
+    question.budget.spend(steps_to_sum(question.pod))
     requests = pod_requests(question.pod)
     return (old is None and DEVICE_CLASS_RESOURCE_PREFIX + new.name in requests) or offered in requests

@@ -42,7 +42,8 @@ def node_affinity(question: HintQuestion) -> bool:
 def taint_toleration(question: HintQuestion) -> bool:
     """The pod tolerates the node's taints now, and did not before."""
     old, new = question.after(Node)
-    question.budget.spend(2 * len(question.pod.spec.tolerations))
+    taints = sum(len(each.spec.taints) for each in (old, new) if each is not None)
+    question.budget.spend((1 + taints) * len(question.pod.spec.tolerations))
     return not _is_kept_off(question, new) and (old is None or _is_kept_off(question, old))
 
 

@@ -126,7 +126,9 @@ def pod_topology_spread(question: HintQuestion) -> bool:
 def own_topology_spread(question: HintQuestion) -> bool:
     """The pod's labels count for its constraints in another way, or it tolerates more taints and they care."""
     old, new = question.after(Pod)
+    question.budget.spend(len(new.spec.tolerations))
     if old is not None and old.spec.tolerations != new.spec.tolerations:
+        question.budget.spend(_STEPS_A_CONSTRAINT * len(question.pod.spec.topology_spread_constraints))
         constraints = question.plugin(PodTopologySpread).constraints.hard(question.pod, question.cluster())
         if any(constraint.honors_node_taints for constraint in constraints):
             return True
@@ -145,6 +147,7 @@ def _spreads_otherwise(question: HintQuestion) -> bool:
 def node_volume_limits(question: HintQuestion) -> bool:
     """A pod with a volume that counts is gone."""
     gone, _ = question.both(Pod)
+    question.budget.spend(len(gone.spec.volumes) if gone is not None else 0)
     return gone is not None and has_room(gone) and attachable_count(gone) > 0
 
 
@@ -153,16 +156,17 @@ def volume_restrictions(question: HintQuestion) -> bool:
     gone, _ = question.both(Pod)
     if gone is None or gone.namespace != question.pod.namespace:
         return False
+    question.budget.spend(3 * (len(gone.spec.volumes) + len(question.pod.spec.volumes)))
     if not set(claim_names(gone)).isdisjoint(claim_names(question.pod)):
         return True
     wanted, freed = disks(question.pod), disks(gone)
-    question.budget.spend(len(wanted) + len(freed))
     return WantedDisks(wanted).conflicts_with(freed)
 
 
 def own_tolerations(question: HintQuestion) -> bool:
     """The pod tolerates cordoned nodes now."""
     _, new = question.after(Pod)
+    question.budget.spend(len(new.spec.tolerations))
     comparison = question.features.enabled("TaintTolerationComparisonOperators")
     return tolerated(UNSCHEDULABLE_TAINT, new.spec.tolerations, comparison=comparison)
 
@@ -171,4 +175,5 @@ def own_features(question: HintQuestion) -> bool:
     """The pod needs other features of a node."""
     old, new = question.after(Pod)
     needed = question.plugin(NodeDeclaredFeatures).needed
+    question.budget.spend(sum(map(steps_to_sum, (new, *((old,) if old is not None else ())))))
     return old is None or needed(old) != needed(new)

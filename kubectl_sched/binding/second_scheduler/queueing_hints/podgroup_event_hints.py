@@ -55,5 +55,5 @@ def _is_near(question: HintQuestion, kind: type[Group], name: str, namespace: st
         return kind is PodGroup and own == name
     objects = question.cluster().objects
     mine, other = objects.get(PodGroup, own, namespace), objects.get(kind, name, namespace)
-    roots = [root_of(each, objects, question.features) for each in (mine, other) if each is not None]
+    roots = [root_of(each, objects, question.features, question.budget) for each in (mine, other) if each is not None]
     return len(roots) == 2 and None not in roots and roots[0] == roots[1]

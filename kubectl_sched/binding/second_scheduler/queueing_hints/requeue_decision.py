@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Final, Protocol
 
 from msgspec.json import encode
@@ -95,6 +96,8 @@ LARGEST_POD: Final = 32 << 10
 
 _KNOWN_SIZES: Final = 20_000
 
+_STEPS_TO_ASK: Final = 5
+
 
 class PodSizes:
     """Tells pods that are too large for hints, which compare what a pod asks for with what another one has."""
@@ -121,7 +124,8 @@ class PluginHints:
     """The hints of the plugins of these profiles.
 
     A hint costs every event as much as the pod that waits is large. One whose tenant made it larger than any real pod
-    is tried again after every event that the plugin has registered, as if its hint had failed.
+    is tried again after every event that the plugin has registered, as if its hint had failed. So are the pods of a
+    namespace whose hints about one event have taken as long as a cycle may; hints are charged to the namespace.
 
     `cluster` gives a snapshot whose objects besides nodes and pods are up to date.
     """
@@ -129,8 +133,12 @@ class PluginHints:
     def __init__(self, frameworks: Mapping[str, Framework], cluster: Callable[[], Snapshot]) -> None:
         self._frameworks = frameworks
         self._cluster = cluster
-        cancellations = {each.handle.limits.cancellation for each in frameworks.values()}
-        self._limits = replace(HINT, cancellation=next(iter(cancellations), None))
+        cycles = next((each.handle.limits for each in frameworks.values()), HINT)
+        self._limits = replace(HINT, cancellation=cycles.cancellation, charged=cycles.charged)
+        self._most_of_an_event = cycles.steps
+        self._event: Happened | None = None
+        self._used: Counter[str] = Counter()
+        """The steps of all hints about the event, by the namespace of the pods that wait."""
         self._sizes = PodSizes()
         self._of_interest: dict[ClusterEvent, bool] = {}
         self._taints_wake = any(each.handle.release.taint_changes_wake for each in frameworks.values())
@@ -167,12 +175,24 @@ class PluginHints:
             return False
         if hint is None or any(map(self._sizes.is_too_large, (pod, old, new))):
             return True
+        return self._asked(hint, pod, happened)
+
+    def _asked(self, hint: Callable[[HintQuestion], bool], pod: Pod, happened: Happened) -> bool:
+        """Ask the hint, unless the hints of the pod's namespace have taken too long about this event."""
+        if self._event is not happened:
+            self._event, self._used = happened, Counter()
+        if self._used[pod.namespace] > self._most_of_an_event:
+            return True
+        event, old, new = happened
         before = None if event.action is Action.ADD else old
         after = None if event.action is Action.DELETE else new
-        question = HintQuestion(
-            pod, before, after, self._frameworks[scheduler_name_of(pod)], self._cluster, CycleBudget(self._limits)
-        )
+        budget = CycleBudget(self._limits)
+        question = HintQuestion(pod, before, after, self._frameworks[scheduler_name_of(pod)], self._cluster, budget)
         try:
+            budget.spend(_STEPS_TO_ASK)
             return hint(question)
         except (InvalidQuantity, InvalidSelector, PluginError, BudgetEnded):
             return True
+        finally:
+            self._used[pod.namespace] += budget.steps
+            budget.charge(pod.namespace, budget.steps)

@@ -28,12 +28,14 @@ def claim_of_pod(question: HintQuestion) -> bool:
     """The claim is one of the pod's, perhaps that of an ephemeral volume."""
     _, claim = question.after(PersistentVolumeClaim)
     pod = question.pod
+    question.budget.spend(len(pod.spec.volumes))
     return claim.namespace == pod.namespace and any(use.claim_name == claim.name for use in claim_uses(pod))
 
 
 def claim_named_by_pod(question: HintQuestion) -> bool:
     """The pod names the claim; those of ephemeral volumes do not count here."""
     _, claim = question.after(PersistentVolumeClaim)
+    question.budget.spend(len(question.pod.spec.volumes))
     return claim.namespace == question.pod.namespace and claim.name in claim_names(question.pod)
 
 
@@ -83,6 +85,7 @@ def storage_capacity_of_driver(question: HintQuestion) -> bool:
     old, new = question.after(CSIDriver)
     if old is None or not old.spec.storage_capacity or new.spec.storage_capacity:
         return False
+    question.budget.spend(len(question.pod.spec.volumes))
     return any(volume.csi is not None and volume.csi.driver == new.name for volume in question.pod.spec.volumes)
 
 
@@ -104,6 +107,7 @@ def _largest_volume(capacity: CSIStorageCapacity) -> int | None:
 def volume_attachment(question: HintQuestion) -> bool:
     """A volume is detached, and the pod has a claim or a disk of the same driver."""
     gone, _ = question.both(VolumeAttachment)
+    question.budget.spend(3 * len(question.pod.spec.volumes))
     for volume in question.pod.spec.volumes:
         plugin = in_tree_plugin(volume)
         if volume.persistent_volume_claim is not None:
