@@ -32,6 +32,7 @@ def options_of(request: Json) -> Options:
         relaxes_min_values=request["minValuesPolicy"] == "BestEffort",
         reserves_capacity=not request["noReservedCapacity"],
         applies_overlays=request.get("nodeOverlay", False),
+        replaces_spot_by_spot=request.get("spotToSpotConsolidation", False),
         well_known=frozenset(request["wellKnownLabels"]),
         reservation_label=request["reservationIDLabel"],
         max_instance_types=request["maxInstanceTypes"],

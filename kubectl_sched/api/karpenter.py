@@ -39,6 +39,7 @@ class NodeClaimSpec(Part, frozen=True):
     node_class_ref: NodeClassReference = NodeClassReference()
     resources: NodeClaimResources = NodeClaimResources()
     expire_after: str = ""
+    termination_grace_period: str = ""
 
 
 class NodeClaimTemplateMeta(Part, frozen=True):
@@ -60,7 +61,8 @@ class DisruptionBudget(Part, frozen=True):
     nodes: str = "10%"
     schedule: str = ""
     duration: str = ""
-    reasons: tuple[str, ...] = ()
+    reasons: tuple[str, ...] | None = None
+    """The reasons that it is about; all of them if there are none."""
 
 
 class Disruption(Part, frozen=True):
@@ -138,6 +140,7 @@ class NodeClaimStatus(Part, frozen=True):
     capacity: ResourceList = {}
     allocatable: ResourceList = {}
     conditions: tuple[Condition, ...] = ()
+    last_pod_event_time: str | None = None
 
 
 class NodeClaim(KubernetesObject, frozen=True, tag_field="kind", tag="NodeClaim"):

@@ -10,7 +10,7 @@ import typer
 from msgspec.structs import replace
 
 from kubectl_sched.cli import options
-from kubectl_sched.cli.explain_nodes import explain_node_targets, is_about_nodes
+from kubectl_sched.cli.explain_nodes import check_not_about_pods, explain_node_targets, is_about_nodes
 from kubectl_sched.cli.explain_podgroup import explain_groups, is_about_groups
 from kubectl_sched.cli.options.connection import ConnectionOptions  # noqa: TC001 - typer reads it
 from kubectl_sched.errors import SchedError
@@ -108,29 +108,41 @@ def explain(
 
         explain_message(message, display)
         return
+    about_pods = {
+        "--node": node,
+        "--evidence": evidence,
+        "--sampling": sampling,
+        "--start-index": start_index is not None,
+        "--call-extenders": call_extenders,
+        "--at-decision": at_decision,
+        "--drifted": drifted,
+        "--new-nodes": new_nodes,
+        "--node-group-label": node_group_label,
+        "--node-template": node_template,
+    }
     if is_about_nodes(targets or ()):
         _check_pair("nodes are explained by tables, and --interactive shows pods", bool(targets), interactive or watch)
-        sys.exit(explain_node_targets(targets or (), selection.selector, scheduler, source, connection, display.shown))
+        shown = display.shown
+        sys.exit(
+            explain_node_targets(
+                targets or (),
+                selection.selector,
+                scheduler,
+                source,
+                connection,
+                shown,
+                instance_types=instance_types,
+                about_pods={**about_pods, "--filename": filename, "--pending": selection.pending},
+            )
+        )
     if is_about_groups(targets or ()):
         given = {
             "--watch": watch,
             "--selector": selection.selector is not None,
-            "--node": node,
             "--profile": scheduler.profile,
-            "--evidence": evidence,
-            "--sampling": sampling,
-            "--start-index": start_index is not None,
-            "--call-extenders": call_extenders,
-            "--at-decision": at_decision,
-            "--drifted": drifted,
-            "--new-nodes": new_nodes,
             "--instance-types": instance_types,
-            "--node-group-label": node_group_label,
-            "--node-template": node_template,
         }
-        about_pods = next((flag for flag, value in given.items() if value), None)
-        if about_pods is not None:
-            raise SchedError(f"{about_pods} is about pods: a group is explained without it")
+        check_not_about_pods({**given, **about_pods}, "a group is")
         if interactive:
             _check_interactive(display.output, watch=False)
         shown = replace(display.shown, all_nodes=all_nodes)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+
 from kubectl_sched.api.apimachinery.quantity import InvalidQuantity
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
 from kubectl_sched.queries.drain import nodes_named
-from kubectl_sched.queries.provisioning.node_removal import removal_of
+from kubectl_sched.queries.provisioning.node_removal import NodeRemovals
 from kubectl_sched.queries.unreadable_kinds import UnreadableKinds
 from kubectl_sched.record import CachingRecord, Record
 from kubectl_sched.scheduler.scheduler import SeveralSchedulers
 from kubectl_sched.simulation.drain_plan import drain_plan
 from kubectl_sched.simulation.node_edits import Cluster
+from kubectl_sched.simulation.queue_simulation import owner_of
 from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
 from kubectl_sched.sources.discovery.replay_setup import Replay, snapshot_of
 
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.config import Configuration
     from kubectl_sched.framework.status import Status
-    from kubectl_sched.queries.provisioning.node_removal import Removal
+    from kubectl_sched.queries.provisioning.removal_verdict import Removal
     from kubectl_sched.queries.unreadable_kinds import UnreadableKind
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.simulation.drain_plan import DrainPlan
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
 PODS: Final = "pods"
 _MOST_PENDING: Final = 100
 _MOST_NODES: Final = 100
+_MOST_ELSEWHERE: Final = 20
 
 
 class Question(Record, frozen=True, kw_only=True):
@@ -41,13 +45,22 @@ class Question(Record, frozen=True, kw_only=True):
     nodes: tuple[str, ...] = ()
     profile: str | None = None
     replay: Replay = Replay()
+    instance_types: tuple[bytes, str] | None = None
+    """The content of a file with instance types and their prices, and its path."""
 
 
-class PendingThere(Record, frozen=True, kw_only=True):
-    """A pending pod, and kube-scheduler's verdict on it for the node; None where it fits."""
+class PodThere(Record, frozen=True, kw_only=True):
+    """A pod, and kube-scheduler's verdict on it for the node; None where it fits."""
 
     pod: Pod
     status: Status | None
+    points: int | None = None
+    """The node's total, where the pod fits and nodes were scored."""
+
+    best: str = ""
+    """A node with the highest total."""
+
+    best_points: int | None = None
 
 
 class NodeExplanation(CachingRecord, frozen=True, kw_only=True):
@@ -61,7 +74,13 @@ class NodeExplanation(CachingRecord, frozen=True, kw_only=True):
     deferred: tuple[Pod, ...]
     """Pods whose resize waits for room on the node."""
 
-    pending: tuple[PendingThere, ...]
+    by_namespace: Mapping[str, Mapping[str, int]]
+    """The requests of each namespace's pods, those of DaemonSets left out."""
+
+    pending: tuple[PodThere, ...]
+    elsewhere: tuple[PodThere, ...]
+    """A running pod of each workload of other nodes; none where the node runs pods of its own, or among many nodes."""
+
     plan: DrainPlan
     removal: Removal
 
@@ -83,7 +102,7 @@ class NodeAnswer(CachingRecord, frozen=True, kw_only=True):
 
 
 def explain_nodes(question: Question, dump: Dump) -> NodeAnswer:
-    """Explain the nodes. Raises SchedError for a node that there is not."""
+    """Explain the nodes. Raises SchedError for a node that there is not, and for an unusable file."""
     schedulers = ClusterSchedulers(dump, question.replay, question.profile)
     schedulers.check_profile()
     cluster = Cluster.of(dump.objects, lambda pod: pod)
@@ -93,28 +112,19 @@ def explain_nodes(question: Question, dump: Dump) -> NodeAnswer:
 
     snapshot, left_out = snapshot_of(dump.objects, configuration_of(DEFAULT_SCHEDULER_NAME))
     scheduler = SeveralSchedulers(configuration_of, snapshot)
-    names = nodes_named(question.nodes, cluster, "explain node") if question.nodes else [*cluster.nodes]
-    names = [name for name in names if name in scheduler.nodes.row_of]
     notes: list[str] = []
-    if not question.nodes and len(names) > _MOST_NODES:
-        names = sorted(names, key=lambda name: -_free(scheduler.nodes, name).get("cpu", 0))[:_MOST_NODES]
-        notes.append(f"the {_MOST_NODES} nodes with the most free cpu are judged; name a node or a pattern for others")
-    waiting = scheduler.waiting
-    if len(waiting) > _MOST_PENDING:
-        notes.append(f"{_MOST_PENDING} of {len(waiting):,} pending pods are tried")
-    cycles: list[ScheduleResult] = []
-    for pod in waiting[:_MOST_PENDING]:
-        try:
-            cycles.append(scheduler.cycle(pod, scheduler.nodes, question.profile))
-        except InvalidQuantity as error:
-            notes.append(f"pod {pod.key} is left out: {error}")
+    names = _chosen(question, cluster, scheduler.nodes, notes)
     chosen = set(names)
     unreadable = UnreadableKinds(dump=dump).budgets_of(pod for pod in dump.pods if pod.spec.node_name in chosen)
-    budgets_known = unreadable is None or not unreadable.is_known
-    found = []
-    for name in names:
-        plan = drain_plan([name], dump.objects, scheduler, question.profile, dump.at)
-        found.append(_explained(cluster.nodes[name], plan, cycles, scheduler.nodes, dump, budgets_known=budgets_known))
+    judge = _Judge(
+        question=question,
+        scheduler=scheduler,
+        dump=dump,
+        cycles=_cycles(scheduler, question, notes),
+        removals=NodeRemovals(scheduler.nodes, dump, question.instance_types),
+        budgets_known=unreadable is None or not unreadable.is_known,
+    )
+    found = [judge.explained(cluster.nodes[name], is_alone=len(names) == 1) for name in names]
     if not question.nodes:
         found.sort(key=lambda each: (-each.waste, each.node.name))
     version = configuration_of(question.profile or DEFAULT_SCHEDULER_NAME).version
@@ -127,33 +137,84 @@ def explain_nodes(question: Question, dump: Dump) -> NodeAnswer:
     )
 
 
-def _explained(
-    node: Node,
-    plan: DrainPlan,
-    cycles: Sequence[ScheduleResult],
-    nodes: Snapshot,
-    dump: Dump,
-    *,
-    budgets_known: bool,
-) -> NodeExplanation:
-    row = nodes.row_of[node.name]
-    there = [
-        pod for pod, at in zip(nodes.existing_pods.pods, nodes.existing_pods.rows.tolist(), strict=True) if at == row
-    ]
-    daemons = [nodes.resource_of(pod).requested for pod in there if pod.is_daemon]
-    of_daemons = {name: sum(each.get(name, 0) for each in daemons) for name in nodes.table.allocatable}
-    of_daemons[PODS] = len(daemons)
-    return NodeExplanation(
-        node=node,
-        free=_free(nodes, node.name),
-        allocatable={name: int(amounts[row]) for name, amounts in nodes.table.allocatable.items()},
-        requested={name: _requested(nodes, name, row) for name in nodes.table.allocatable},
-        of_daemons=of_daemons,
-        deferred=tuple(pod for pod in there if pod.is_resize_deferred),
-        pending=tuple(_pending_there(each, row) for each in cycles),
-        plan=plan,
-        removal=removal_of(node, plan, nodes, dump, budgets_known=budgets_known),
-    )
+def _chosen(question: Question, cluster: Cluster, nodes: Snapshot, notes: list[str]) -> list[str]:
+    """Return the nodes of the question; of all nodes those with the most free cpu."""
+    names = nodes_named(question.nodes, cluster, "explain node") if question.nodes else [*cluster.nodes]
+    names = [name for name in names if name in nodes.row_of]
+    if not question.nodes and len(names) > _MOST_NODES:
+        names = sorted(names, key=lambda name: -_free(nodes, name).get("cpu", 0))[:_MOST_NODES]
+        notes.append(f"the {_MOST_NODES} nodes with the most free cpu are judged; name a node or a pattern for others")
+    return names
+
+
+def _cycles(scheduler: SeveralSchedulers, question: Question, notes: list[str]) -> list[ScheduleResult]:
+    """Run the cycle of each pending pod, as far as there are not too many."""
+    waiting = scheduler.waiting
+    if len(waiting) > _MOST_PENDING:
+        notes.append(f"{_MOST_PENDING} of {len(waiting):,} pending pods are tried")
+    cycles: list[ScheduleResult] = []
+    for pod in waiting[:_MOST_PENDING]:
+        try:
+            cycles.append(scheduler.cycle(pod, scheduler.nodes, question.profile))
+        except InvalidQuantity as error:
+            notes.append(f"pod {pod.key} is left out: {error}")
+    return cycles
+
+
+class _Judge(CachingRecord, frozen=True, kw_only=True):
+    """The state of the cluster, and what was asked of all nodes at once."""
+
+    question: Question
+    scheduler: SeveralSchedulers
+    dump: Dump
+    cycles: list[ScheduleResult]
+    removals: NodeRemovals
+    budgets_known: bool
+
+    def explained(self, node: Node, *, is_alone: bool) -> NodeExplanation:
+        """Explain one node; where it is the only one, also why pods of other nodes are not there."""
+        nodes = self.scheduler.nodes
+        row = nodes.row_of[node.name]
+        there = [
+            pod
+            for pod, at in zip(nodes.existing_pods.pods, nodes.existing_pods.rows.tolist(), strict=True)
+            if at == row
+        ]
+        resources = tuple(nodes.table.allocatable)
+        own = [pod for pod in there if not pod.is_daemon and not pod.is_static]
+        plan = drain_plan([node.name], self.dump.objects, self.scheduler, self.question.profile, self.dump.at)
+        return NodeExplanation(
+            node=node,
+            free=_free(nodes, node.name),
+            allocatable={name: int(amounts[row]) for name, amounts in nodes.table.allocatable.items()},
+            requested={name: _requested(nodes, name, row) for name in resources},
+            of_daemons=_sum(nodes, [pod for pod in there if pod.is_daemon], resources),
+            deferred=tuple(pod for pod in there if pod.is_resize_deferred),
+            by_namespace={
+                name: _sum(nodes, [pod for pod in own if pod.namespace == name], resources)
+                for name in sorted({pod.namespace for pod in own})
+            },
+            pending=tuple(_there(each, row) for each in self.cycles),
+            elsewhere=self._elsewhere(node, row) if is_alone and not own else (),
+            plan=plan,
+            removal=self.removals.of(node, plan, budgets_known=self.budgets_known),
+        )
+
+    def _elsewhere(self, node: Node, row: int) -> tuple[PodThere, ...]:
+        """Judge one running pod of each workload of other nodes, as if it were pending."""
+        by_owner: dict[str, Pod] = {}
+        for pod in self.scheduler.nodes.existing_pods.pods:
+            owner = owner_of(pod)
+            if owner is not None and not pod.is_daemon and pod.spec.node_name != node.name:
+                by_owner.setdefault(f"{pod.namespace} {owner}", pod)
+        pods = list(by_owner.values())[:_MOST_ELSEWHERE]
+        return tuple(_there(self.scheduler.schedule_one(pod, self.question.profile), row) for pod in pods)
+
+
+def _sum(nodes: Snapshot, pods: Sequence[Pod], resources: Sequence[str]) -> dict[str, int]:
+    """Return what the pods request, and how many they are."""
+    amounts = [nodes.resource_of(pod).requested for pod in pods]
+    return {name: sum(each.get(name, 0) for each in amounts) for name in resources} | {PODS: len(pods)}
 
 
 def _requested(nodes: Snapshot, resource: str, row: int) -> int:
@@ -169,6 +230,14 @@ def _free(nodes: Snapshot, name: str) -> dict[str, int]:
     }
 
 
-def _pending_there(result: ScheduleResult, row: int) -> PendingThere:
+def _there(result: ScheduleResult, row: int) -> PodThere:
+    """Return the verdict on a pod for one node, and how far its points are from the highest."""
     status = result.verdict[row] if result.verdict is not None else None
-    return PendingThere(pod=result.pod, status=None if status is None or status.is_success else status)
+    if status is not None and not status.is_success:
+        return PodThere(pod=result.pod, status=status)
+    place = int(np.searchsorted(result.feasible, row))
+    is_scored = place < len(result.totals) and int(result.feasible[place]) == row
+    if not is_scored or not result.best:
+        return PodThere(pod=result.pod, status=None)
+    points, most = int(result.totals[place]), int(result.totals.max())
+    return PodThere(pod=result.pod, status=None, points=points, best=result.best[0], best_points=most)

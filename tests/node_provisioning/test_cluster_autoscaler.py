@@ -106,6 +106,7 @@ def test_a_status_that_the_autoscaler_wrote_is_read_in_each_format(version: str)
         upcoming=0,
         health="Healthy",
         scale_up="NoActivity",
+        scale_down="NoCandidates",
     )
     assert (found["grow"].upcoming, found["grow"].scale_up) == (2, "InProgress")
     assert (found["sick"].health, found["spot"].scale_up) == ("Unhealthy", "Backoff")

@@ -120,14 +120,29 @@ def tags(minor: str) -> str:
     return ",".join(f"k8s{known}" for known in VERSIONS if known <= minor)
 
 
-def build(module: Path, target: Path, *, flags: list[str], package: str = ".", sources: Path | None = None) -> None:
-    """Build a package of `sources`, else of what is beside the module file, into `target`, which appears when whole."""
+def build(
+    module: Path,
+    target: Path,
+    *,
+    flags: list[str],
+    package: str = ".",
+    sources: Path | None = None,
+    toolchain: str = "",
+) -> None:
+    """Build a package of `sources`, else of what is beside the module file, into `target`, which appears when whole.
+
+    A toolchain such as "go1.26.9" is fetched by Go itself where it is not the one that is installed.
+    """
     command = go()
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent) as folder:
         partial = Path(folder) / target.name
         arguments = [command, "build", f"-modfile={module}", *flags, "-o", str(partial), package]
-        done = subprocess.run(arguments, cwd=sources or module.parent, capture_output=True, text=True, check=False)
+        variables = {**os.environ, "GOTOOLCHAIN": toolchain} if toolchain else None
+        folder_of_sources = sources or module.parent
+        done = subprocess.run(
+            arguments, cwd=folder_of_sources, env=variables, capture_output=True, text=True, check=False
+        )
         if done.returncode != 0:
             message = f"{' '.join(arguments)} failed:\n{done.stderr}"
             raise RuntimeError(message)

@@ -43,13 +43,16 @@ def new_nodes_flags(
     documents = read_documents(node_template) if node_template is not None else ()
     nodes = tuple(node_of_manifest(each, node_template or "") for each in documents)
     return NewNodesFlags(
-        instance_types=(_content(instance_types), instance_types) if instance_types is not None else None,
+        instance_types=file_of(instance_types),
         groups=NodeGroupFlags(label=node_group_label, templates=nodes),
     )
 
 
-def _content(path: str) -> bytes:
+def file_of(path: str | None) -> tuple[bytes, str] | None:
+    """Return the content of a file and its path; None without a path. Raises SchedError if it cannot be read."""
+    if path is None:
+        return None
     try:
-        return content(path, _MOST_TYPES)
+        return content(path, _MOST_TYPES), path
     except OSError as error:
         raise SchedError(f"cannot read {path}: {error.strerror}") from error

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
 
 TO_BE_DELETED = "ToBeDeletedByClusterAutoscaler"
-_OWN_TAINTS = frozenset({TO_BE_DELETED, "DeletionCandidateOfClusterAutoscaler"})
+DELETION_CANDIDATE = "DeletionCandidateOfClusterAutoscaler"
+"""The taint of an unneeded node; its value is the time since when, in seconds."""
+
+_OWN_TAINTS = frozenset({TO_BE_DELETED, DELETION_CANDIDATE})
 _CONDITION_TAINTS = frozenset(
     {
         "node.kubernetes.io/not-ready",
@@ -51,6 +54,8 @@ class AutoscalerOptions(Record, frozen=True, kw_only=True):
     utilization_threshold: float = 0.5
     gpu_utilization_threshold: float = 0.5
     leaves_daemon_sets_out: bool = False
+    leaves_static_pods_out: bool = False
+    scales_down_unready: bool = True
     skips_local_storage: bool = True
     skips_system_pods: bool = True
     unneeded_time: str = "10m"
@@ -89,6 +94,8 @@ def options_of(flags: Mapping[str, tuple[str, ...]]) -> AutoscalerOptions:
         utilization_threshold=_share(flags, "scale-down-utilization-threshold"),
         gpu_utilization_threshold=_share(flags, "scale-down-gpu-utilization-threshold"),
         leaves_daemon_sets_out=flags.get("ignore-daemonsets-utilization", ("",))[-1] in TRUE,
+        leaves_static_pods_out=flags.get("ignore-mirror-pods-utilization", ("",))[-1] in TRUE,
+        scales_down_unready=flags.get("scale-down-unready-enabled", ("true",))[-1] in TRUE,
         skips_local_storage=flags.get("skip-nodes-with-local-storage", ("true",))[-1] in TRUE,
         skips_system_pods=flags.get("skip-nodes-with-system-pods", ("true",))[-1] in TRUE,
         unneeded_time=flags.get("scale-down-unneeded-time", ("10m",))[-1],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from msgspec.structs import replace
 
 from kubectl_sched.api.meta import Int64, Part
 from kubectl_sched.lazy_pattern import pattern
@@ -20,6 +21,7 @@ _HEALTH = pattern(
     r"cloudProviderTarget=(-?\d{1,9}) \(minSize=(\d{1,9}), maxSize=(\d{1,9})\)\)"
 )
 _SCALE_UP = pattern(r" {2}ScaleUp: {1,5}(\w+).*")
+_SCALE_DOWN = pattern(r" {2}ScaleDown: {1,5}(\w+) \(candidates=(\d{1,9})\).*")
 
 
 class GroupStatus(Record, frozen=True, kw_only=True):
@@ -39,6 +41,12 @@ class GroupStatus(Record, frozen=True, kw_only=True):
     error_code: str = ""
     """The cloud's code of the error after which the group is in backoff."""
 
+    scale_down: str = ""
+    """CandidatesPresent or NoCandidates; empty if the status does not say it."""
+
+    candidates: int = 0
+    """The number of nodes that the autoscaler would remove."""
+
 
 def is_of_lines(text: str) -> bool:
     """Report whether the status is of the older format, which is no YAML."""
@@ -47,7 +55,12 @@ def is_of_lines(text: str) -> bool:
 
 def groups_of_lines(text: str) -> tuple[GroupStatus, ...]:
     """Read the groups of the older format; a group without its counts is left out."""
-    return tuple(_of_lines(text.splitlines()))
+    lines = text.splitlines()
+    groups = {each.name: each for each in _of_lines(lines)}
+    for name, status, candidates in _scale_downs(lines):
+        if name in groups:
+            groups[name] = replace(groups[name], scale_down=status, candidates=candidates)
+    return tuple(groups.values())
 
 
 def groups_of_document(document: Mapping[str, Any]) -> tuple[GroupStatus, ...]:
@@ -62,6 +75,8 @@ def groups_of_document(document: Mapping[str, Any]) -> tuple[GroupStatus, ...]:
             health=each.health.status,
             scale_up=each.scale_up.status,
             error_code=each.scale_up.backoff_info.error_code,
+            scale_down=each.scale_down.status,
+            candidates=each.scale_down.candidates,
         )
         for each in msgspec.convert(document, _Status).node_groups
     )
@@ -82,6 +97,7 @@ def document_of(groups: tuple[GroupStatus, ...]) -> dict[str, Any]:
                     "maxSize": each.max,
                 },
                 "scaleUp": {"status": each.scale_up, "backoffInfo": {"errorCode": each.error_code}},
+                "scaleDown": {"status": each.scale_down, "candidates": each.candidates},
             }
             for each in groups
         ],
@@ -108,6 +124,16 @@ def _of_lines(lines: list[str]) -> Iterator[GroupStatus]:
                 scale_up=found[1],
             )
             name = ""
+
+
+def _scale_downs(lines: list[str]) -> Iterator[tuple[str, str, int]]:
+    """Yield each group's name with the status and the number of its candidates for removal."""
+    name = ""
+    for line in lines:
+        if found := _NAME.fullmatch(line):
+            name = found[1].strip()
+        elif name and (found := _SCALE_DOWN.fullmatch(line)):
+            yield name, found[1], int(found[2])
 
 
 class _Unready(Part, frozen=True):
@@ -148,10 +174,16 @@ class _ScaleUp(Part, frozen=True):
     backoff_info: _BackoffInfo = _BackoffInfo()
 
 
+class _ScaleDown(Part, frozen=True):
+    status: str = ""
+    candidates: Int64 = 0
+
+
 class _NodeGroup(Part, frozen=True):
     name: str = ""
     health: _Health = _Health()
     scale_up: _ScaleUp = _ScaleUp()
+    scale_down: _ScaleDown = _ScaleDown()
 
 
 class _Status(Part, frozen=True):

@@ -12,7 +12,7 @@ from kubectl_sched.node_provisioning.karpenter.provisionable_pods import is_owne
 from kubectl_sched.node_provisioning.karpenter.scheduling.untolerated_taints import tolerates_all
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from kubectl_sched.api.apimachinery.labels import Selector
     from kubectl_sched.api.pod import Pod
@@ -36,21 +36,32 @@ class DisruptionLimits:
 
     def _is_fully_blocked(self, pod: Pod) -> bool:
         """Report whether no eviction of the pod can succeed as its budgets are written (isFullyBlocked)."""
+        return self._is_held(pod, _allows_none)
+
+    def holding(self, pod: Pod) -> list[PodDisruptionBudget]:
+        """Return the budget that allows no eviction of the pod now, or its budgets if it has several (CanEvictPods)."""
+        is_held = self._is_held(pod, lambda budget: budget.status.disruptions_allowed == 0)
+        return self._matching(pod) if is_held else []
+
+    def _is_held(self, pod: Pod, holds: Callable[[PodDisruptionBudget], bool]) -> bool:
         is_evictable = _is_active(pod) and not is_owned_by(pod, "v1", "Node")
         if not is_evictable or tolerates_all(_DISRUPTED, pod.spec.tolerations):
             return False
-        matching = [
-            budget
-            for budget, selector in self._budgets
-            if budget.namespace == pod.namespace and selector.matches(pod.metadata.labels)
-        ]
+        matching = self._matching(pod)
         if len(matching) != 1:
             return bool(matching)
         (budget,) = matching
         may_go_unhealthy = budget.spec.unhealthy_pod_eviction_policy == "AlwaysAllow" and any(
             each.type == "Ready" and each.status == "False" for each in pod.status.conditions
         )
-        return not may_go_unhealthy and _allows_none(budget)
+        return not may_go_unhealthy and holds(budget)
+
+    def _matching(self, pod: Pod) -> list[PodDisruptionBudget]:
+        return [
+            budget
+            for budget, selector in self._budgets
+            if budget.namespace == pod.namespace and selector.matches(pod.metadata.labels)
+        ]
 
 
 def is_protected_by_annotation(pod: Pod, now: str | None) -> bool:

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from kubectl_sched.node_provisioning.karpenter.topology.ties import Ties
     from kubectl_sched.node_provisioning.karpenter.topology.topology_constraints import Topology
 
+_ONLY_FULL = "the only compatible reserved offering is full; falling through to other NodePools"
+
 
 class Addition(NamedTuple):
     """A NodeClaim after one more pod."""
@@ -48,6 +50,8 @@ class Simulation(NamedTuple):
     reservations: Reservations
     reserves_capacity: bool
     ties: Ties
+    is_strict: bool = True
+    """A pod waits for a reservation rather than have on-demand or spot; not where a removal is simulated."""
 
 
 class NewNodeClaim:
@@ -166,7 +170,7 @@ class NewNodeClaim:
         return reserved if isinstance(reserved, Rejection) else Addition(requirements, found.rows, found.mask, reserved)
 
     def _reservable(self, rows: list[int], requirements: Requirements) -> tuple[Offering, ...] | Rejection:
-        """The reserved offerings that the NodeClaim would hold (offeringsToReserve, in its strict mode)."""
+        """The reserved offerings that the NodeClaim would hold (offeringsToReserve)."""
         table = self.template.table
         if not self._simulation.reserves_capacity or not (table.reserved or self.reserved):
             return ()
@@ -181,12 +185,15 @@ class NewNodeClaim:
             full = [each for each in compatible if each.reservation_capacity == 0]
             compatible = [each for each in compatible if each.reservation_capacity != 0]
         held = tuple(each for each in compatible if self._simulation.reservations.can_reserve(self.hostname, each))
+        is_strict = self._simulation.is_strict
         if full and not compatible and not table.has_unreserved(rows, requirements):
+            if not is_strict:
+                return Rejection(lambda: _ONLY_FULL)
             return Rejection(
                 lambda: "all compatible reserved offerings are full and no on-demand or spot fallback is available",
                 awaits_reservation=True,
             )
-        if compatible and not held:
+        if is_strict and compatible and not held:
             return Rejection(
                 lambda: (
                     "one or more instance types with compatible reserved offerings are available, "
@@ -194,7 +201,7 @@ class NewNodeClaim:
                 ),
                 awaits_reservation=True,
             )
-        if self.reserved and not held:
+        if is_strict and self.reserved and not held:
             return Rejection(
                 lambda: (
                     "satisfying updated nodeclaim constraints would remove all compatible reserved offering options"

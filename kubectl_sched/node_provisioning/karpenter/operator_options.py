@@ -34,6 +34,9 @@ class Options(Record, frozen=True, kw_only=True):
     applies_overlays: bool = False
     """The feature gate NodeOverlay is on."""
 
+    replaces_spot_by_spot: bool = False
+    """The feature gate SpotToSpotConsolidation is on."""
+
     well_known: frozenset[str] = CORE_WELL_KNOWN
     """The labels that an instance type may have without a NodePool naming them; providers add their own."""
 
@@ -61,6 +64,7 @@ def options_of(
         relaxes_min_values=flags.get("min-values-policy") == "BestEffort",
         reserves_capacity=gates.get("ReservedCapacity", True),
         applies_overlays=gates.get("NodeOverlay", False),
+        replaces_spot_by_spot=gates.get("SpotToSpotConsolidation", False),
         ignores_devices=flags.get("ignore-dra-requests", "true") in TRUE,
         well_known=well_known,
         restricted_domains=frozenset({GROUP, *provider_domains} - {""}),

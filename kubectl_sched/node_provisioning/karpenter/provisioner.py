@@ -43,7 +43,7 @@ from kubectl_sched.node_provisioning.karpenter.scheduling.volume_topology import
     together,
     volume_requirements,
 )
-from kubectl_sched.node_provisioning.karpenter.solver import Setting, Solver, Template
+from kubectl_sched.node_provisioning.karpenter.solver import NO_REMOVAL, Removal, Setting, Solver, Template
 from kubectl_sched.node_provisioning.karpenter.topology.domains import pool_domains
 from kubectl_sched.node_provisioning.karpenter.topology.ties import Ties
 from kubectl_sched.node_provisioning.karpenter.topology.topology_constraints import Surroundings, Topology
@@ -80,11 +80,13 @@ def provision(
     *,
     left_out: str = "",
     seed: int | None = None,
+    removal: Removal = NO_REMOVAL,
 ) -> Outcome:
     """Replay one round of Karpenter (Schedule); the instance types are by NodePool.
 
     All pods that need nodes are placed, or `only` the one with this namespace/name. The NodePool of the name
     `left_out` is as if it were not there. With a seed, what Karpenter leaves to chance is decided at random.
+    `removal` has the rules of a round that asks whether a node can go.
     """
     needing = demanders(cluster, options)
     if only is not None:
@@ -93,7 +95,7 @@ def provision(
     if not pools:
         return Outcome(ignored=needing.ignored, errors=dict.fromkeys((pod.key for pod in needing.pods), NO_NODE_POOLS))
     nodes = [each for each in cluster.state_nodes if not each.is_being_deleted]
-    return _solved(cluster, _Round(pools, needing, nodes, instance_types, options), Ties(seed))
+    return _solved(cluster, _Round(pools, needing, nodes, instance_types, options, removal), Ties(seed))
 
 
 def provision_apart(
@@ -123,6 +125,7 @@ class _Round(NamedTuple):
 
     instance_types: Mapping[str, Sequence[InstanceType]]
     options: Options
+    removal: Removal = NO_REMOVAL
 
 
 def _solved(cluster: Cluster, asked: _Round, ties: Ties) -> Outcome:
@@ -157,9 +160,10 @@ def _solved(cluster: Cluster, asked: _Round, ties: Ties) -> Outcome:
             remaining_resources(pools, active),
             cluster.storage,
             volumes,
-            Simulation(topology, reservations, options.reserves_capacity, ties),
+            Simulation(topology, reservations, options.reserves_capacity, ties, not asked.removal.falls_back),
             options,
             any(taint.effect == "PreferNoSchedule" for pool in pools for taint in pool.spec.template.spec.taints),
+            asked.removal,
         )
     )
     solver.solve(asked.needing.pods)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kubectl_sched.api.apimachinery.quantity import ZERO
 from kubectl_sched.framework.go_sort import go_sort
@@ -44,6 +44,22 @@ class Template(NamedTuple):
     groups: tuple[DaemonOverheadGroup, ...]
 
 
+class Removal(NamedTuple):
+    """The rules of a simulation that asks whether a node can go, in place of where pending pods are placed."""
+
+    waiting_nodes: frozenset[str] = frozenset()
+    """Nodes whose consolidateAfter is not over: they take no pod that is moved."""
+
+    moved_pods: frozenset[str] = frozenset()
+    """The pods that are moved, by namespace/name: they run, and their node is not being deleted."""
+
+    falls_back: bool = False
+    """A pod has on-demand or spot where its reservation is not to be had."""
+
+
+NO_REMOVAL: Final = Removal()
+
+
 class Setting(NamedTuple):
     """The input of the simulation."""
 
@@ -59,6 +75,7 @@ class Setting(NamedTuple):
     simulation: Simulation
     options: Options
     tolerates_prefer_no_schedule: bool
+    removal: Removal
 
 
 class Solver:
@@ -144,7 +161,10 @@ class Solver:
             volumes = pod_volumes(data.pod, self._setting.storage)
         except MissingVolumeObject:
             return False  # newer releases do not come here with such a pod
+        waiting, moved = self._setting.removal.waiting_nodes, self._setting.removal.moved_pods
         for node in self._setting.nodes:
+            if node.state.name in waiting and data.pod.key in moved:
+                continue
             requirements = node.can_add(data, volumes)
             if requirements is not None:
                 node.add(data, requirements, volumes)

@@ -6,7 +6,17 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.framework.amounts import amount_texts
-from kubectl_sched.queries.provisioning.node_removal import HELD, KARPENTER, REMOVABLE
+from kubectl_sched.queries.provisioning.removal_verdict import (
+    AUTOSCALER,
+    BUDGET,
+    HELD,
+    KARPENTER,
+    NODE,
+    POD,
+    REMOVABLE,
+    ROOM,
+    UNKNOWN,
+)
 from kubectl_sched.render.document import Commands, Document, Listing, Said, Sentence, Verdict, notes_of
 from kubectl_sched.render.safe_text import count, listed, safe
 from kubectl_sched.render.show import Shown
@@ -16,16 +26,26 @@ from kubectl_sched.scheduler.result import UNKNOWN_EXIT_CODE
 from kubectl_sched.shell_commands import plan_drain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from kubectl_sched.api.pod import Pod
-    from kubectl_sched.queries.node import NodeAnswer, NodeExplanation, PendingThere
-    from kubectl_sched.queries.provisioning.node_removal import Reason
+    from kubectl_sched.queries.node import NodeAnswer, NodeExplanation, PodThere
+    from kubectl_sched.queries.provisioning.removal_verdict import Reason
     from kubectl_sched.render.schemas import node as schema
     from kubectl_sched.render.schemas.common import Name
 
 _NAMES = {KARPENTER: "Karpenter", "ClusterAutoscaler": "cluster-autoscaler"}
 _FIRST = ("cpu", "memory")
+_GROUPS = {
+    REMOVABLE: "Could go",
+    POD: "Held by a pod that is not moved",
+    BUDGET: "Held by a PodDisruptionBudget",
+    ROOM: "Held because its pods have no other place",
+    AUTOSCALER: "Held by the rules of the autoscaler",
+    NODE: "Held by the node itself",
+    UNKNOWN: "Not known",
+}
+"""The captions of nodes in a list, by their verdict or by what holds them first."""
 
 
 def shown_nodes(answer: NodeAnswer) -> Shown:
@@ -50,7 +70,7 @@ def nodes_document(answer: NodeAnswer) -> Document:
     facts = (("Replayed as", f"kube-scheduler {answer.kubernetes_version}"),)
     notes = notes_of(changing, answer.notes)
     if answer.is_list:
-        parts: tuple[Said, ...] = (Listing(tables=(_nodes_table(answer),), caption="The nodes", gap=True),)
+        parts: tuple[Said, ...] = tuple(_grouped(answer))
         verdict = Verdict(text=_list_verdict(answer))
     else:
         (one,) = answer.nodes
@@ -77,7 +97,8 @@ def node_verdict(found: NodeExplanation) -> str:
         return f"nobody can say whether it may go: {safe(removal.unknown[0])}"
     may_go = f"{_NAMES[removal.by]} may remove it" if removal.by is not None else "nothing holds it"
     moves = len(found.plan.leaving)
-    return f"{may_go}: {_moving(moves)}"
+    how = f"{safe(removal.how)}; " if removal.how and moves else ""
+    return f"{may_go}: {how}{_moving(moves)}"
 
 
 def _moving(pods: int) -> str:
@@ -102,8 +123,15 @@ def _parts(found: NodeExplanation) -> Iterator[Said]:
         yield Listing(tables=(_moves_table(found),), caption="Where its pods would land", gap=True)
     yield Listing(tables=(_room_table(found),), caption="What is requested and free", gap=True)
     yield from _about_room(found)
+    if len(found.by_namespace) > 1:
+        yield Listing(tables=(_namespaces_table(found),), caption="Who requests it", gap=True)
     if found.pending:
-        yield Listing(tables=(_pending_table(found),), caption="Pending pods on this node", gap=True)
+        yield Listing(
+            tables=(_pods_table(found.pending, "Pending pod"),), caption="Pending pods on this node", gap=True
+        )
+    if found.elsewhere:
+        caption = "Why pods of other nodes are not here"
+        yield Listing(tables=(_pods_table(found.elsewhere, "Running pod"),), caption=caption, gap=True)
     command = plan_drain(found.node.name)
     if command is not None:
         yield Sentence(text="What a drain would do:", gap=True)
@@ -120,15 +148,28 @@ def _about_room(found: NodeExplanation) -> Iterator[Said]:
         yield Sentence(text=f"Keeps pods away: {named}.")
 
 
-def _nodes_table(answer: NodeAnswer) -> Table[NodeExplanation]:
+def _group(found: NodeExplanation) -> str:
+    """Return the verdict that puts a node into its part of the list, or the kind of what holds it first."""
+    return found.removal.held_by if found.removal.verdict == HELD else found.removal.verdict
+
+
+def _grouped(answer: NodeAnswer) -> Iterator[Said]:
+    """Yield a table of each kind of verdict: nodes that could go, then those that are held, by what holds them."""
+    for group, caption in _GROUPS.items():
+        rows = [each for each in answer.nodes if _group(each) == group]
+        if rows:
+            yield Sentence(text=f"{caption} ({len(rows):,}):", gap=True)
+            yield Listing(tables=(_nodes_table(rows),), caption=caption)
+
+
+def _nodes_table(rows: Sequence[NodeExplanation]) -> Table[NodeExplanation]:
     return Table(
         columns=(
             Column(heading="Node", cell=lambda each: each.node.name, kind="name"),
             Column(heading="Free (%)", cell=lambda each: f"{each.waste:.0%}".rstrip("%"), kind="number"),
-            Column(heading="Verdict", cell=lambda each: each.removal.verdict),
-            Column(heading="By what", cell=node_verdict),
+            Column(heading="Why", cell=node_verdict),
         ),
-        rows=answer.nodes,
+        rows=rows,
     )
 
 
@@ -178,19 +219,38 @@ def _room_table(found: NodeExplanation) -> Table[str]:
     )
 
 
-def _pending_table(found: NodeExplanation) -> Table[PendingThere]:
+def _namespaces_table(found: NodeExplanation) -> Table[str]:
+    def amount(namespace: str, resource: str) -> str:
+        return amount_texts(resource, found.by_namespace[namespace].get(resource, 0))[0]
+
     return Table(
         columns=(
-            Column(heading="Pending pod", cell=lambda each: each.pod.key, kind="name"),
-            Column(heading="Here", cell=lambda each: "fits" if each.status is None else "no"),
-            Column(heading="Why not", cell=_why_not),
+            Column(heading="Namespace", cell=lambda name: name, kind="name"),
+            Column(heading="Pods", cell=lambda name: str(found.by_namespace[name].get("pods", 0)), kind="number"),
+            Column(heading="cpu", cell=lambda name: amount(name, "cpu"), kind="number"),
+            Column(heading="memory", cell=lambda name: amount(name, "memory"), kind="number"),
         ),
-        rows=sorted(found.pending, key=lambda each: each.status is not None),
+        rows=sorted(found.by_namespace, key=lambda name: -found.by_namespace[name].get("cpu", 0)),
     )
 
 
-def _why_not(each: PendingThere) -> str:
-    return "" if each.status is None else safe(", ".join(each.status.reasons))
+def _pods_table(pods: Sequence[PodThere], heading: str) -> Table[PodThere]:
+    return Table(
+        columns=(
+            Column(heading=heading, cell=lambda each: each.pod.key, kind="name"),
+            Column(heading="Here", cell=lambda each: "fits" if each.status is None else "no"),
+            Column(heading="Why not", cell=_why_not),
+        ),
+        rows=sorted(pods, key=lambda each: each.status is not None),
+    )
+
+
+def _why_not(each: PodThere) -> str:
+    if each.status is not None:
+        return safe(", ".join(each.status.reasons))
+    if each.points is None or each.best_points is None or each.points == each.best_points:
+        return ""
+    return f"{each.points:,} points; {safe(each.best)} has {each.best_points:,}"
 
 
 def nodes_data(answer: NodeAnswer) -> dict[str, Any]:
@@ -225,8 +285,16 @@ def _data(found: NodeExplanation) -> schema.NodeAnswer:
         "stays": {
             "by": removal.by,
             "verdict": removal.verdict,
+            "heldBy": removal.held_by if removal.verdict == HELD else None,
+            "how": removal.how or None,
             "reasons": [
-                {"pod": None if each.pod is None else _name(each.pod), "reason": each.text, "owner": each.owner}
+                {
+                    "pod": None if each.pod is None else _name(each.pod),
+                    "reason": each.text,
+                    "owner": each.owner,
+                    "kind": each.kind,
+                    "said": each.said or None,
+                }
                 for each in removal.reasons
             ],
             "autoscaler": {
@@ -239,15 +307,23 @@ def _data(found: NodeExplanation) -> schema.NodeAnswer:
         "ofDaemonSets": {name: _quantity(name, amount) for name, amount in found.of_daemons.items()},
         "deferredResizes": [_name(pod) for pod in found.deferred],
         "moves": [{"pod": _name(each.pod), "node": each.node, "tied": list(each.tied)} for each in found.plan.moves],
-        "pending": [
-            {
-                "pod": _name(each.pod),
-                "fits": each.status is None,
-                "plugin": None if each.status is None else each.status.plugin,
-                "reasons": [] if each.status is None else list(each.status.reasons),
-            }
-            for each in found.pending
-        ],
+        "byNamespace": {
+            namespace: {name: _quantity(name, amount) for name, amount in amounts.items()}
+            for namespace, amounts in found.by_namespace.items()
+        },
+        "pending": [_pod_data(each) for each in found.pending],
+        "elsewhere": [_pod_data(each) for each in found.elsewhere],
+    }
+
+
+def _pod_data(each: PodThere) -> schema.PodThere:
+    return {
+        "pod": _name(each.pod),
+        "fits": each.status is None,
+        "plugin": None if each.status is None else each.status.plugin,
+        "reasons": [] if each.status is None else list(each.status.reasons),
+        "points": each.points,
+        "best": None if each.best_points is None else {"node": each.best, "points": each.best_points},
     }
 
 

@@ -6,11 +6,16 @@ from kubectl_sched.render.schemas.common import About, Name
 
 
 class StayReason(TypedDict):
-    """A reason why the node stays, with the pod and its owner if a pod is the reason."""
+    """A reason why the node stays, with the pod and its owner if a pod is the reason.
+
+    `kind` is budget, pod, room, autoscaler or node; `said` is the autoscaler's own word for the reason.
+    """
 
     pod: Name | None
     reason: str
     owner: str | None
+    kind: str
+    said: str | None
 
 
 class Setting(TypedDict):
@@ -32,6 +37,8 @@ class Stays(TypedDict):
 
     by: str | None
     verdict: str
+    heldBy: str | None
+    how: str | None
     reasons: list[StayReason]
     autoscaler: AutoscalerFacts
 
@@ -44,17 +51,29 @@ class Landing(TypedDict):
     tied: list[str]
 
 
-class PendingThere(TypedDict):
-    """A pending pod, and whether the node takes it."""
+class BestNode(TypedDict):
+    """A node with the most points for a pod."""
+
+    node: str
+    points: int
+
+
+class PodThere(TypedDict):
+    """A pod, whether the node takes it, and the node's points beside the highest ones."""
 
     pod: Name
     fits: bool
     plugin: str | None
     reasons: list[str]
+    points: int | None
+    best: BestNode | None
 
 
 class NodeAnswer(TypedDict):
-    """One node. `holes`, `requested` and `ofDaemonSets` are quantities by resource; a hole is what is free."""
+    """One node. `holes`, `requested` and `ofDaemonSets` are quantities by resource; a hole is what is free.
+
+    `byNamespace` are requests without those of DaemonSets; `elsewhere` has a running pod of each workload elsewhere.
+    """
 
     node: str
     verdict: str
@@ -64,7 +83,9 @@ class NodeAnswer(TypedDict):
     ofDaemonSets: dict[str, str]
     deferredResizes: list[Name]
     moves: list[Landing]
-    pending: list[PendingThere]
+    byNamespace: dict[str, dict[str, str]]
+    pending: list[PodThere]
+    elsewhere: list[PodThere]
 
 
 class NodeExplanation(About, NodeAnswer):

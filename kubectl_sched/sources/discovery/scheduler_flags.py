@@ -53,10 +53,12 @@ AUTOSCALER_FLAGS = frozenset(
     {
         "expendable-pods-priority-cutoff",
         "ignore-daemonsets-utilization",
+        "ignore-mirror-pods-utilization",
         "scale-down-delay-after-add",
         "scale-down-enabled",
         "scale-down-gpu-utilization-threshold",
         "scale-down-unneeded-time",
+        "scale-down-unready-enabled",
         "scale-down-utilization-threshold",
         "skip-nodes-with-local-storage",
         "skip-nodes-with-system-pods",

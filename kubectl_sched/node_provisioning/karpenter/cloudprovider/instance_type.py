@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_sched.api.apimachinery.quantity import ZERO, Format, Quantity
+from kubectl_sched.api.core import ZONE
 from kubectl_sched.node_provisioning.karpenter.karpenter_labels import CAPACITY_TYPE, RESERVED
 from kubectl_sched.node_provisioning.karpenter.scheduling.requirements import of_key
 from kubectl_sched.node_provisioning.karpenter.scheduling.resource_lists import merge, subtract
@@ -39,6 +40,11 @@ class Offering:
     def capacity_type(self) -> str:
         """On-demand, spot or reserved (CapacityType)."""
         return of_key(self.requirements, CAPACITY_TYPE).only_value or ""
+
+    @property
+    def zone(self) -> str:
+        """The zone, empty if it names none or several (Zone)."""
+        return of_key(self.requirements, ZONE).only_value or ""
 
     @property
     def is_reserved(self) -> bool:

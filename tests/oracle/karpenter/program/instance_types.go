@@ -38,13 +38,15 @@ func ofSource(source string, count int, path string) []*cloudprovider.InstanceTy
 }
 
 func (t InstanceType) build() *cloudprovider.InstanceType {
-	return &cloudprovider.InstanceType{
+	made := &cloudprovider.InstanceType{
 		Name:         t.Name,
 		Requirements: scheduling.NewNodeSelectorRequirements(t.Requirements...),
 		Offerings:    lo.Map(t.Offerings, func(each Offering, _ int) *cloudprovider.Offering { return each.build() }),
 		Capacity:     t.Capacity,
 		Overhead:     &cloudprovider.InstanceTypeOverhead{KubeReserved: t.Overhead},
 	}
+	limitVolumes(made, t.VolumeLimits)
+	return made
 }
 
 func (o Offering) build() *cloudprovider.Offering {

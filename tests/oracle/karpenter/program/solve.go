@@ -73,6 +73,11 @@ func solve(request *Request) (*Answer, error) {
 		return each.build()
 	})
 	given := &Answer{}
+	if request.Now != "" {
+		found, err := disrupt(request, types)
+		given.Disruption = found
+		return given, err
+	}
 	seen := sets.New[string]()
 	for range max(request.Runs, 1) {
 		result, seconds, err := run(request, types)
@@ -88,36 +93,55 @@ func solve(request *Request) (*Answer, error) {
 	return given, nil
 }
 
-func run(request *Request, types map[string][]*cloudprovider.InstanceType) (*Result, float64, error) {
+// world is a cluster as Karpenter knows it.
+type world struct {
+	ctx         context.Context
+	kube        client.Client
+	cloud       cloudprovider.CloudProvider
+	cluster     *state.Cluster
+	provisioner *provisioning.Provisioner
+}
+
+func newWorld(request *Request, types map[string][]*cloudprovider.InstanceType, clk clock.Clock, recorder events.Recorder) (*world, error) {
 	ctx := log.IntoContext(injection.WithControllerName(context.Background(), "provisioner"), logging.NopLogger)
-	ctx = options.ToContext(ctx, karpenterOptions(request))
+	given := karpenterOptions(request)
+	if err := configureScheduler(given, request.SchedulerConfig); err != nil {
+		return nil, err
+	}
+	ctx = options.ToContext(ctx, given)
 	objects, err := decode(request.Objects)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	var cloud cloudprovider.CloudProvider = &provider{fake.NewCloudProvider(), types}
 	kube := kubeClient(objects)
-	cluster := state.NewCluster(clock.RealClock{}, kube, cloud)
+	cluster := state.NewCluster(clk, kube, cloud)
 	if request.NodeOverlay {
 		store := nodeoverlay.NewInstanceTypeStore()
-		controller := nodeoverlay.NewController(clock.RealClock{}, kube, cloud, store, cluster)
+		controller := nodeoverlay.NewController(clk, kube, cloud, store, cluster)
 		if _, err := controller.Reconcile(ctx, reconcile.Request{}); err != nil {
-			return nil, 0, err
+			return nil, err
 		}
 		cloud = overlay.Decorate(cloud, kube, store)
 	}
 	if err := observe(ctx, kube, cluster); err != nil {
+		return nil, err
+	}
+	return &world{ctx, kube, cloud, cluster, provisioning.NewProvisioner(kube, recorder, cloud, cluster, clk, nil, nil)}, nil
+}
+
+func run(request *Request, types map[string][]*cloudprovider.InstanceType) (*Result, float64, error) {
+	w, err := newWorld(request, types, clock.RealClock{}, events.NewRecorder(&record.FakeRecorder{}))
+	if err != nil {
 		return nil, 0, err
 	}
-	recorder := events.NewRecorder(&record.FakeRecorder{})
-	provisioner := provisioning.NewProvisioner(kube, recorder, cloud, cluster, clock.RealClock{}, nil, nil)
 	result := &Result{Errors: map[string]string{}, Existing: map[string][]string{}, Ignored: map[string]string{}}
-	if err := validate(ctx, kube, provisioner, result); err != nil {
+	if err := validate(w.ctx, w.kube, w.provisioner, result); err != nil {
 		return nil, 0, err
 	}
 	nodeID = 0
 	started := time.Now()
-	results, err := provisioner.Schedule(ctx)
+	results, err := w.provisioner.Schedule(w.ctx)
 	seconds := time.Since(started).Seconds()
 	if err != nil {
 		return nil, 0, err
@@ -132,7 +156,11 @@ func karpenterOptions(request *Request) *options.Options {
 		PreferencePolicy:  options.PreferencePolicy(lo.CoalesceOrEmpty(request.PreferencePolicy, "Respect")),
 		MinValuesPolicy:   options.MinValuesPolicy(lo.CoalesceOrEmpty(request.MinValuesPolicy, "Strict")),
 		IgnoreDRARequests: true,
-		FeatureGates:      options.FeatureGates{ReservedCapacity: !request.NoReservedCapacity, NodeOverlay: request.NodeOverlay},
+		FeatureGates: options.FeatureGates{
+			ReservedCapacity:        !request.NoReservedCapacity,
+			NodeOverlay:             request.NodeOverlay,
+			SpotToSpotConsolidation: request.SpotToSpotConsolidation,
+		},
 	}
 }
 

@@ -19,7 +19,12 @@ type Request struct {
 	MinValuesPolicy    string                   `json:"minValuesPolicy"`
 	NoReservedCapacity bool                     `json:"noReservedCapacity"`
 	NodeOverlay        bool                     `json:"nodeOverlay"`
-	MaxInstanceTypes   int                      `json:"maxInstanceTypes"`
+	// SchedulerConfig is the document of --scheduler-config; since 1.15.
+	SchedulerConfig string `json:"schedulerConfig"`
+	// Now asks what is disrupted at that time, in place of what is provisioned.
+	Now                     string `json:"now"`
+	SpotToSpotConsolidation bool   `json:"spotToSpotConsolidation"`
+	MaxInstanceTypes        int    `json:"maxInstanceTypes"`
 	// Runs is how often to solve; the answers may differ where Karpenter iterates a map.
 	Runs int `json:"runs"`
 }
@@ -38,6 +43,8 @@ type InstanceType struct {
 	Offerings    []Offering                       `json:"offerings"`
 	Capacity     corev1.ResourceList              `json:"capacity"`
 	Overhead     corev1.ResourceList              `json:"overhead,omitempty"`
+	// VolumeLimits are the volumes that can be attached, by CSI driver; since 1.15.
+	VolumeLimits map[string]int `json:"volumeLimits,omitempty"`
 }
 
 // Offering is a cloudprovider.Offering as data.
@@ -54,7 +61,9 @@ type Answer struct {
 	ID      string    `json:"id"`
 	Results []*Result `json:"results,omitempty"`
 	Seconds float64   `json:"seconds"`
-	Error   string    `json:"error,omitempty"`
+	// Disruption is in place of Results where Now was given.
+	Disruption []Disruption `json:"disruption,omitempty"`
+	Error      string       `json:"error,omitempty"`
 }
 
 // Result is what Provisioner.Schedule makes of the cluster.
@@ -82,4 +91,24 @@ type NodeClaim struct {
 	Requirements []v1.NodeSelectorRequirementWithMinValues `json:"requirements"`
 	Taints       []corev1.Taint                            `json:"taints"`
 	Startup      []corev1.Taint                            `json:"startupTaints"`
+}
+
+// Disruption is what one method makes of a node as its only candidate.
+type Disruption struct {
+	Node string `json:"node"`
+	// Reason is Empty, Drifted or Underutilized; or Expired, where Candidate says that consolidateAfter is not over.
+	Reason       string        `json:"reason"`
+	Candidate    bool          `json:"candidate"`
+	Allowed      int           `json:"allowed"`
+	Decision     string        `json:"decision"`
+	Savings      float64       `json:"savings"`
+	Replacements []Replacement `json:"replacements"`
+	Events       []string      `json:"events"`
+}
+
+// Replacement is a NodeClaim in place of a node.
+type Replacement struct {
+	NodePool      string   `json:"nodePool"`
+	InstanceTypes []string `json:"instanceTypes"`
+	CapacityTypes []string `json:"capacityTypes"`
 }

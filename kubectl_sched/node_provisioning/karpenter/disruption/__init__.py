@@ -1,0 +1,1 @@
+"""Karpenter's removal of nodes: candidates, budgets and methods (pkg/controllers/disruption)."""

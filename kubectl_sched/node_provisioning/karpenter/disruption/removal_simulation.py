@@ -1,0 +1,139 @@
+"""Karpenter's simulation of a cluster without one node (pkg/controllers/disruption/helpers.go)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
+
+from kubectl_sched.api.apimachinery.timestamps import seconds_between
+from kubectl_sched.api.karpenter import NodeClaim, NodePool
+from kubectl_sched.api.meta import find_condition
+from kubectl_sched.api.pod import Pod
+from kubectl_sched.config.duration import InvalidDuration, parse_duration
+from kubectl_sched.node_provisioning.karpenter.provisionable_pods import is_provisionable
+from kubectl_sched.node_provisioning.karpenter.provisioner import provision, usable_pools
+from kubectl_sched.node_provisioning.karpenter.solver import Removal
+from kubectl_sched.record import CachingRecord
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from kubectl_sched.node_provisioning.karpenter.cloudprovider.instance_type import InstanceType
+    from kubectl_sched.node_provisioning.karpenter.cluster import Cluster
+    from kubectl_sched.node_provisioning.karpenter.operator_options import Options
+    from kubectl_sched.node_provisioning.karpenter.outcome import Outcome, PlannedNodeClaim
+    from kubectl_sched.node_provisioning.karpenter.state_node import StateNode
+
+NEVER: Final = "Never"
+_NANOSECONDS: Final = 1e9
+_MOST_ERRORS: Final = 5
+
+
+class Simulated(CachingRecord, frozen=True, kw_only=True):
+    """The cluster without the node: the NodeClaims that take its place, and the pods that find none."""
+
+    claims: tuple[PlannedNodeClaim, ...]
+    errors: Mapping[str, str]
+    """The errors of pods that are not pending now, by namespace/name."""
+
+    landings: Mapping[str, tuple[str, ...]]
+    """The pods that a node that is there would take, by its name."""
+
+    ties: frozenset[str]
+
+    @property
+    def said(self) -> str:
+        """Karpenter's words for pods that find no place (NonPendingPodSchedulingErrors)."""
+        told = [f"{key} => {text} " for key, text in self.errors.items()]
+        more = f" and {len(told) - _MOST_ERRORS} other(s)" if len(told) >= _MOST_ERRORS else ""
+        return f"Not all pods would schedule, {''.join(told[:_MOST_ERRORS])}{more}"
+
+
+def simulate_removal(
+    cluster: Cluster,
+    state: StateNode,
+    types: Mapping[str, Sequence[InstanceType]],
+    options: Options,
+    *,
+    honors_consolidate_after: bool,
+    seed: int | None = None,
+) -> Simulated | None:
+    """Return the cluster without a managed node; None if there is no NodePool to simulate with."""
+    if not usable_pools(cluster.of(NodePool)):
+        return None
+    claim = state.claim or NodeClaim()
+    leaving = replace(claim.metadata, deletion_timestamp=cluster.at or "1970-01-01T00:00:00Z")
+    without = cluster.replaced(NodeClaim, claim, replace(claim, metadata=leaving))
+    gone = {each.node.name for each in cluster.state_nodes if each.is_being_deleted and each.node is not None}
+    removal = Removal(
+        waiting_nodes=_waiting_nodes(cluster) if honors_consolidate_after else frozenset(),
+        moved_pods=frozenset(
+            pod.key for pod in cluster.of(Pod) if pod.status.phase != "Pending" and pod.spec.node_name not in gone
+        ),
+        falls_back=True,
+    )
+    outcome = provision(without, types, options, seed=seed, removal=removal)
+    errors = {**outcome.errors, **_on_uninitialized(cluster, outcome, gone)}
+    pending = {pod.key for pod in cluster.of(Pod) if is_provisionable(pod)}
+    return Simulated(
+        claims=outcome.claims,
+        errors={key: text for key, text in errors.items() if key not in pending},
+        landings=outcome.existing,
+        ties=outcome.ties,
+    )
+
+
+def is_under_consolidate_after(pool: NodePool | None, claim: NodeClaim | None, now: str | None) -> bool:
+    """Report whether pods came or went too lately for the node to be touched (IsUnderConsolidateAfter)."""
+    remaining = consolidate_after_left(pool, claim, now)
+    return remaining is not None and remaining > 0
+
+
+def consolidate_after_left(pool: NodePool | None, claim: NodeClaim | None, now: str | None) -> float | None:
+    """Return the seconds until consolidateAfter is over; None if it does not run, or a time is not known."""
+    if pool is None or claim is None:
+        return None
+    after = consolidate_after(pool)
+    initialized = find_condition(claim.status.conditions, "Initialized")
+    if not after or initialized is None or initialized.status != "True":
+        return None
+    since = claim.status.last_pod_event_time or initialized.last_transition_time
+    age = seconds_between(since, now)
+    return None if age is None else after - age
+
+
+def consolidate_after(pool: NodePool) -> float | None:
+    """Return the NodePool's consolidateAfter in seconds; None where consolidation is disabled."""
+    text = pool.spec.disruption.consolidate_after
+    if text in {"", NEVER}:
+        return None
+    try:
+        return parse_duration(text) / _NANOSECONDS
+    except InvalidDuration:
+        return None
+
+
+def _waiting_nodes(cluster: Cluster) -> frozenset[str]:
+    pools = {each.name: each for each in usable_pools(cluster.of(NodePool))}
+    return frozenset(
+        each.name
+        for each in cluster.state_nodes
+        if is_under_consolidate_after(pools.get(each.node_pool), each.claim, cluster.at)
+    )
+
+
+def _on_uninitialized(cluster: Cluster, outcome: Outcome, gone: set[str]) -> dict[str, str]:
+    """Return the pods that would land on a node that is not initialized yet, but for those of leaving nodes."""
+    at = {pod.key: pod.spec.node_name for pod in cluster.of(Pod)}
+    found: dict[str, str] = {}
+    for state in cluster.state_nodes:
+        if not state.is_initialized:
+            text = f"would schedule against uninitialized {', '.join(_sides(state))}"
+            found |= {key: text for key in outcome.existing.get(state.name, ()) if at[key] not in gone}
+    return found
+
+
+def _sides(state: StateNode) -> list[str]:
+    claim = [f"nodeclaim/{state.claim.name}"] if state.claim is not None else []
+    return [*claim, *([f"node/{state.node.name}"] if state.node is not None else [])]
