@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tests.karpenter_disruption import ComparedDisruption
+from tests.oracle.karpenter.compared_disruption import ComparedDisruption
 
 RECORDED = sorted(Path("fixtures/karpenter/disruption").glob("*.jsonl.gz"))
 

@@ -16,16 +16,16 @@ from kubectl_sched.node_provisioning.karpenter.disruption.disruption_budgets imp
     allowed_disruptions,
     is_active,
 )
-from kubectl_sched.node_provisioning.karpenter.disruption.expiration import expires_at
+from kubectl_sched.node_provisioning.karpenter.disruption.disruption_times import (
+    consolidate_after,
+    consolidate_after_left,
+    expires_at,
+)
 from kubectl_sched.node_provisioning.karpenter.disruption.methods import (
     DELETE,
     NOTHING,
     UNCONSOLIDATABLE,
     DisruptionReplay,
-)
-from kubectl_sched.node_provisioning.karpenter.disruption.removal_simulation import (
-    consolidate_after,
-    consolidate_after_left,
 )
 from kubectl_sched.queries.provisioning.karpenter_setting import setting
 from kubectl_sched.queries.provisioning.removal_verdict import (

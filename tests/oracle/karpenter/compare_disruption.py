@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from tests.karpenter_disruption import ComparedDisruption
+from tests.oracle.karpenter.compared_disruption import ComparedDisruption
 from tests.oracle.karpenter.generate_disruption import with_disruption
 from tests.oracle.karpenter.oracle import VERSION, VERSIONS, KarpenterOracle
 

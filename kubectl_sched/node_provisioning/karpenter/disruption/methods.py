@@ -20,10 +20,8 @@ from kubectl_sched.node_provisioning.karpenter.disruption.disruption_budgets imp
     UNDERUTILIZED,
     allowed_disruptions,
 )
-from kubectl_sched.node_provisioning.karpenter.disruption.removal_simulation import (
-    consolidate_after,
-    simulate_removal,
-)
+from kubectl_sched.node_provisioning.karpenter.disruption.disruption_times import consolidate_after
+from kubectl_sched.node_provisioning.karpenter.disruption.removal_simulation import simulate_removal
 from kubectl_sched.node_provisioning.karpenter.disruption.replacement import cheaper_replacement
 from kubectl_sched.node_provisioning.karpenter.karpenter_labels import CAPACITY_TYPE, INSTANCE_TYPE
 from kubectl_sched.record import CachingRecord

@@ -6,11 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from kubectl_sched.api.apimachinery.timestamps import seconds_between
 from kubectl_sched.api.karpenter import NodeClaim, NodePool
-from kubectl_sched.api.meta import find_condition
 from kubectl_sched.api.pod import Pod
-from kubectl_sched.config.duration import InvalidDuration, parse_duration
+from kubectl_sched.node_provisioning.karpenter.disruption.disruption_times import is_under_consolidate_after
 from kubectl_sched.node_provisioning.karpenter.provisionable_pods import is_provisionable
 from kubectl_sched.node_provisioning.karpenter.provisioner import provision, usable_pools
 from kubectl_sched.node_provisioning.karpenter.solver import Removal
@@ -25,8 +23,6 @@ if TYPE_CHECKING:
     from kubectl_sched.node_provisioning.karpenter.outcome import Outcome, PlannedNodeClaim
     from kubectl_sched.node_provisioning.karpenter.state_node import StateNode
 
-NEVER: Final = "Never"
-_NANOSECONDS: Final = 1e9
 _MOST_ERRORS: Final = 5
 
 
@@ -82,36 +78,6 @@ def simulate_removal(
         landings=outcome.existing,
         ties=outcome.ties,
     )
-
-
-def is_under_consolidate_after(pool: NodePool | None, claim: NodeClaim | None, now: str | None) -> bool:
-    """Report whether pods came or went too lately for the node to be touched (IsUnderConsolidateAfter)."""
-    remaining = consolidate_after_left(pool, claim, now)
-    return remaining is not None and remaining > 0
-
-
-def consolidate_after_left(pool: NodePool | None, claim: NodeClaim | None, now: str | None) -> float | None:
-    """Return the seconds until consolidateAfter is over; None if it does not run, or a time is not known."""
-    if pool is None or claim is None:
-        return None
-    after = consolidate_after(pool)
-    initialized = find_condition(claim.status.conditions, "Initialized")
-    if not after or initialized is None or initialized.status != "True":
-        return None
-    since = claim.status.last_pod_event_time or initialized.last_transition_time
-    age = seconds_between(since, now)
-    return None if age is None else after - age
-
-
-def consolidate_after(pool: NodePool) -> float | None:
-    """Return the NodePool's consolidateAfter in seconds; None where consolidation is disabled."""
-    text = pool.spec.disruption.consolidate_after
-    if text in {"", NEVER}:
-        return None
-    try:
-        return parse_duration(text) / _NANOSECONDS
-    except InvalidDuration:
-        return None
 
 
 def _waiting_nodes(cluster: Cluster) -> frozenset[str]:

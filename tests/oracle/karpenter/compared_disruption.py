@@ -6,9 +6,8 @@ from typing import Any
 from kubectl_sched.api.karpenter import NodePool
 from kubectl_sched.node_provisioning.karpenter.cluster import Cluster
 from kubectl_sched.node_provisioning.karpenter.disruption.disruption_budgets import DRIFTED
-from kubectl_sched.node_provisioning.karpenter.disruption.expiration import is_expired
+from kubectl_sched.node_provisioning.karpenter.disruption.disruption_times import is_expired, is_under_consolidate_after
 from kubectl_sched.node_provisioning.karpenter.disruption.methods import NOTHING, DisruptionReplay, MethodVerdict
-from kubectl_sched.node_provisioning.karpenter.disruption.removal_simulation import is_under_consolidate_after
 from kubectl_sched.node_provisioning.karpenter.scheduling.requirements import of_key
 from tests.karpenter_decisions import Json, instance_type, objects_of, options_of
 
