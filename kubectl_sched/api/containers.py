@@ -44,8 +44,16 @@ class WindowsOptions(Part, frozen=True):
     host_process: bool | None = None
 
 
+class SeccompProfile(Part, frozen=True):
+    """Read for its type only."""
+
+    type: str = ""
+
+
 class SecurityContext(Part, frozen=True):
     """Read for what a node must support."""
+
+    seccomp_profile: SeccompProfile | None = None
 
     windows_options: WindowsOptions | None = None
     privileged: bool | None = None

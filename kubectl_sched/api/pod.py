@@ -1,7 +1,7 @@
 """Pods (k8s.io/api/core/v1/types.go)."""
 
 from kubectl_sched.api.affinity import Affinity, Toleration, TopologySpreadConstraint
-from kubectl_sched.api.containers import Container, ResourceRequirements, WindowsOptions
+from kubectl_sched.api.containers import Container, ResourceRequirements, SeccompProfile, WindowsOptions
 from kubectl_sched.api.core import RawQuantity, ResourceList
 from kubectl_sched.api.meta import Condition, Int32, Int64, KubernetesObject, Part, find_condition
 from kubectl_sched.api.pod_volumes import Volume
@@ -43,6 +43,8 @@ class WorkloadReference(Part, frozen=True):
 
 class PodSecurityContext(Part, frozen=True):
     """Read for what a node must support."""
+
+    seccomp_profile: SeccompProfile | None = None
 
     windows_options: WindowsOptions | None = None
 

@@ -153,6 +153,24 @@ class ConfigMapVolumeSource(Part, frozen=True):
     items: tuple[KeyToPath, ...] = ()
 
 
+class PodCertificateProjection(Part, frozen=True):
+    """Read for the type of its key only."""
+
+    key_type: str = ""
+
+
+class VolumeProjection(Part, frozen=True):
+    """One source of a projected volume."""
+
+    pod_certificate: PodCertificateProjection | None = None
+
+
+class ProjectedVolumeSource(Part, frozen=True):
+    """Several sources in one directory."""
+
+    sources: tuple[VolumeProjection, ...] = ()
+
+
 class Volume(Part, frozen=True):
     """One volume of a pod; sources that the scheduler never looks at are dropped."""
 
@@ -173,3 +191,4 @@ class Volume(Part, frozen=True):
     empty_dir: EmptyDir | None = None
     host_path: HostPath | None = None
     config_map: ConfigMapVolumeSource | None = None
+    projected: ProjectedVolumeSource | None = None

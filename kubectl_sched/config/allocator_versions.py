@@ -38,6 +38,8 @@ class AllocatorChannel(msgspec.Struct, frozen=True):
     """Slices with counter sets count on every node, wherever they can be used."""
     knows_skipped_operations: bool = False
     """Devices that skip node operations need a gate and a node that can."""
+    constraint_errors_name_request: bool = False
+    """An attribute that cannot be read is reported with the claim and the request."""
     tries_combinations: bool = False
     """Each combination of devices for a request is tried once, and not every permutation."""
 
@@ -88,6 +90,16 @@ class DeviceRules(msgspec.Struct, frozen=True, kw_only=True):
     """The values that distinctAttribute compares: of the same device, the last device of each request, or all."""
     capacity_errors_fail: bool = False
     """A capacity that cannot be computed fails the cycle; a device without the capacity is merely passed over."""
+    all_devices_fail_node: bool = False
+    """A request for all devices of a pool that is incomplete or invalid fails the node, and not the whole cycle."""
+    capacities_are_qualified: bool = False
+    """Capacities are known by domain and name, so that a request may name the driver's with and without its domain.
+    One that is requested under both names, or a negative one, is an error."""
+    shared_device_is_not_exclusive: bool = False
+    """A device of which parts are given away is nobody's as a whole, though the driver no longer lets it be shared."""
+    unsupported_values_fail: bool = False
+    """An attribute with a value that cannot be read fails the cycle where a constraint or a selector needs it, and
+    nowhere else; versions are compared without their build metadata."""
     shared_device_takes_counters_again: bool = False
     """A device that is shared takes its counters once for each share."""
     capacity_refusal_names_request: bool = False
@@ -113,6 +125,8 @@ class DeviceRules(msgspec.Struct, frozen=True, kw_only=True):
     """A device that other claims share a capacity of counts as allocated in its counter sets."""
     implicit_class_is_extended: bool = True
     """Every class is an extended resource of its own name, even if it names another."""
+    losing_class_is_extended: bool = False
+    """A class stays an extended resource of its own name where a better class has the name that it names."""
     plugged_resource_is_claimed_too: bool = False
     """A resource that the node has from a device plugin is claimed as well, where anything is claimed."""
     filter_timeout_fails: bool = False

@@ -273,6 +273,12 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
     any_anti_affinity_term_wakes: bool = False
     """One anti-affinity term that no longer hits is worth another attempt; before, all of them had to hit."""
 
+    affinity_hints_read_namespaces: bool = False
+    """The queueing hint of InterPodAffinity matches namespaceSelectors with the labels of the other pod's namespace."""
+
+    nominated_pods_leave_small_nodes: bool = False
+    """A pod is tried again if the node that it is nominated to becomes too small for it."""
+
     taint_changes_wake: bool = True
     """Any change of a node's taints is worth another attempt where a plugin has registered new nodes, but no taints."""
 

@@ -109,9 +109,13 @@ def _span(first: KubeVersion, last: KubeVersion) -> str:
 
 
 def _witness(first: KubeVersion, last: KubeVersion) -> str:
-    modules = (KubeVersion(first.major, first.minor, patch) for patch in _MODULES[first.minor])
-    read = [f"v{each}" for each in modules if first <= each <= last]
+    read = [f"v{each}" for each in read_modules(first.of_minor) if first <= each <= last]
     return ", ".join(read) or "the changelog, and the same fix in a newer minor"
+
+
+def read_modules(minor: KubeVersion) -> tuple[KubeVersion, ...]:
+    """Return the patch releases of a minor whose Go module was read."""
+    return tuple(KubeVersion(minor.major, minor.minor, patch) for patch in _MODULES.get(minor.minor, ()))
 
 
 def _change(patch: KubeVersion) -> str:

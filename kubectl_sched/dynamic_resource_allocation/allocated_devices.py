@@ -30,8 +30,11 @@ class AllocatedState(Record, frozen=True, kw_only=True):
         return device in self.devices or device in self.shared or device in self.capacity
 
 
-def gather(claims: Iterable[ResourceClaim], consumable_capacity: bool) -> AllocatedState:
-    """Return the devices that the claims hold. Devices for administrators' access are not held."""
+def gather(claims: Iterable[ResourceClaim], consumable_capacity: bool, *, qualified_capacities: bool) -> AllocatedState:
+    """Return the devices that the claims hold. Devices for administrators' access are not held.
+
+    With `qualified_capacities` each capacity has a domain in its name.
+    """
     devices: set[DeviceID] = set()
     shared: set[DeviceID] = set()
     capacity: dict[DeviceID, dict[str, Quantity]] = {}
@@ -48,7 +51,10 @@ def gather(claims: Iterable[ResourceClaim], consumable_capacity: bool) -> Alloca
             shared.add(device)
             if result.consumed_capacity is not None:
                 amounts = capacity.setdefault(device, {})
-                for name, raw in result.consumed_capacity.items():
+                for written, raw in result.consumed_capacity.items():
+                    name = f"{device.driver}/{written}" if qualified_capacities and "/" not in written else written
+                    if name != written and name in result.consumed_capacity:
+                        continue
                     consumed = parse_quantity(raw)
                     amounts[name] = amounts[name] + consumed if name in amounts else consumed
     return AllocatedState(

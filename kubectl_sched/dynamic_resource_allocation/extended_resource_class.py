@@ -25,6 +25,8 @@ def class_of_resource(classes: Sequence[DeviceClass], rules: DeviceRules) -> dic
             found[DEVICE_CLASS_RESOURCE_PREFIX + one.name if named is None else named] = one
             continue
         if named is not None and named in found and not _comes_before(one, found[named]):
+            if rules.losing_class_is_extended:
+                found[DEVICE_CLASS_RESOURCE_PREFIX + one.name] = one
             continue
         if named is not None:
             found[named] = one

@@ -157,7 +157,9 @@ class Selectors:
             published = device.device
             if published.allow_multiple_allocations and not self._sees_sharing:
                 published = msgspec.structs.replace(published, allow_multiple_allocations=False)
-            self._inputs[device] = device_variable(device.id.driver, published, self._list_attributes)
+            self._inputs[device] = device_variable(
+                device.id.driver, published, self._list_attributes, lazily=self._rules.unsupported_values_fail
+            )
         return self._inputs[device]
 
     def derived_attribute(self, derived: DeviceDerivedAttribute, device: SliceDevice) -> DeviceAttribute:
@@ -196,20 +198,29 @@ def _shown(value: object) -> str:
     return str(getattr(value, "value", value))
 
 
-def device_variable(driver: str, device: Device, list_attributes: bool) -> Mapping[str, object] | str:
-    """The `device` variable: attributes and capacity by domain and name."""
-    from kubectl_sched.dynamic_resource_allocation.cel.values import CelError, DefaultMap
+def device_variable(
+    driver: str, device: Device, list_attributes: bool, *, lazily: bool = False
+) -> Mapping[str, object] | str:
+    """The `device` variable: attributes and capacity by domain and name.
+
+    An attribute that cannot be read is an error; with `lazily` it is one where it is used.
+    """
+    from kubectl_sched.dynamic_resource_allocation.cel.values import UNREADABLE, CelError, DefaultMap
 
     attributes = DefaultMap()
     for name, attribute in device.attributes.items():
         domain, short = _split(name, driver)
+        if lazily and name == short and f"{domain}/{short}" in device.attributes:
+            continue
         try:
             value = _value_of(attribute, list_attributes)
         except CelError as wrong:
-            return f"attribute {name}: parse semantic version: {wrong}"
-        if value is None:
+            if not lazily:
+                return f"attribute {name}: parse semantic version: {wrong}"
+            value = None
+        if value is None and not lazily:
             return f"attribute {name}: unsupported attribute value"
-        attributes.setdefault(domain, {})[short] = value
+        attributes.setdefault(domain, {})[short] = UNREADABLE if value is None else value
     capacity = DefaultMap()
     for name, available in device.capacity.items():
         domain, short = _split(name, driver)

@@ -47,6 +47,22 @@ def _has_bind_mount_options(pod: Pod) -> bool:
     return any(mount.bind_mount_options for each in containers for mount in each.volume_mounts)
 
 
+def _has_post_quantum_certificate(pod: Pod) -> bool:
+    sources = (each for volume in pod.spec.volumes if volume.projected is not None for each in volume.projected.sources)
+    return any(each.pod_certificate is not None and each.pod_certificate.key_type in _MLDSA for each in sources)
+
+
+def _has_seccomp_artifact(pod: Pod) -> bool:
+    containers = (*pod.spec.init_containers, *pod.spec.containers, *pod.spec.ephemeral_containers)
+    contexts = (pod.spec.security_context, *(each.security_context for each in containers))
+    return any(
+        context is not None and context.seccomp_profile is not None and context.seccomp_profile.type == "OCI"
+        for context in contexts
+    )
+
+
+_MLDSA: Final = frozenset({"MLDSA44", "MLDSA65", "MLDSA87"})
+
 _NEEDED: Final[Mapping[str, tuple[Callable[[Pod], bool], str]]] = {
     "RestartAllContainersOnContainerExits": (
         _restarts_all_containers,
@@ -56,6 +72,11 @@ _NEEDED: Final[Mapping[str, tuple[Callable[[Pod], bool], str]]] = {
         _has_own_users_on_host_network,
         "the pod has hostNetwork: true with hostUsers: false",
     ),
+    "PodCertificateMLDSA": (
+        _has_post_quantum_certificate,
+        "a projected volume has a podCertificate with an ML-DSA key",
+    ),
+    "SecurityProfileOCI": (_has_seccomp_artifact, "a seccompProfile is of the type OCI"),
     "VolumeBindMountOptions": (_has_bind_mount_options, "a container's volume mount has bindMountOptions"),
 }
 

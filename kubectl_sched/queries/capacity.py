@@ -119,6 +119,7 @@ class Answer(CachingRecord, frozen=True, kw_only=True):
     pools: tuple[Pool, ...]
     kubernetes_version: str
     notes: tuple[str, ...]
+    kubernetes_patch: str | None = None
 
 
 def capacity(question: Question, dump: Dump) -> Answer:
@@ -136,8 +137,14 @@ def capacity(question: Question, dump: Dump) -> Answer:
     by_pool = pools(nodes, range(len(nodes)))
     found_pools = tuple(_pool(name, rows, nodes, found, reachable) for name, rows in by_pool.items())
     said = (*notes, *_about(found), *schedulers.notes, *dump.warnings, *schedulers.warnings)
-    version = schedulers.assumed(question.profile or DEFAULT_SCHEDULER_NAME).configuration.version
-    return Answer(shapes=tuple(found), pools=found_pools, kubernetes_version=str(version), notes=said)
+    release = schedulers.assumed(question.profile or DEFAULT_SCHEDULER_NAME).configuration.release
+    return Answer(
+        shapes=tuple(found),
+        pools=found_pools,
+        kubernetes_version=str(release.version),
+        kubernetes_patch=release.patch_name,
+        notes=said,
+    )
 
 
 def _shapes(question: Question, dump: Dump) -> tuple[list[Shape], list[str]]:

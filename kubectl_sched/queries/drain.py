@@ -57,6 +57,7 @@ class DrainAnswer(CachingRecord, frozen=True, kw_only=True):
     """The answer of cluster-autoscaler for the first pod without a node."""
 
     kubernetes_version: str = ""
+    kubernetes_patch: str | None = None
     notes: tuple[str, ...] = ()
 
     @property
@@ -88,9 +89,9 @@ def drain(question: Question, dump: Dump) -> DrainAnswer:
         return schedulers.assumed(name).configuration
 
     answer = planned(names, dump.objects, dump, configuration_of, question.profile)
-    version = configuration_of(question.profile or DEFAULT_SCHEDULER_NAME).version
+    release = configuration_of(question.profile or DEFAULT_SCHEDULER_NAME).release
     notes = (*answer.notes, *schedulers.notes, *dump.warnings, *schedulers.warnings)
-    return replace(answer, kubernetes_version=str(version), notes=notes)
+    return replace(answer, kubernetes_version=str(release.version), kubernetes_patch=release.patch_name, notes=notes)
 
 
 def nodes_named(texts: Sequence[str], cluster: Cluster, asked_by: str = "drain") -> list[str]:

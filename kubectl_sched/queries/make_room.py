@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.api.pod import Pod
-    from kubectl_sched.config import Configuration
+    from kubectl_sched.config import Configuration, Release
     from kubectl_sched.queries.podgroup_room import GroupCycle
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.scheduler.scheduler import Scheduler
@@ -83,6 +83,7 @@ class Answer(CachingRecord, frozen=True, kw_only=True):
     preemption: Preemption | None
     kubernetes_version: str
     notes: tuple[str, ...]
+    kubernetes_patch: str | None = None
 
     @property
     def found(self) -> bool:
@@ -111,10 +112,10 @@ def make_room(question: Question, dump: Dump) -> Answer:
     choices = cycle.in_each_domain(pods, nodes) if cycle is not None else [pods]
     shared = replace(question.bounds, evictions=question.bounds.evictions // len(choices))
     question = replace(question, bounds=shared)
-    answer = _Room(question, scheduler, choices[0], cycle).answer(dump.objects, str(default.version))
+    answer = _Room(question, scheduler, choices[0], cycle).answer(dump.objects, default.release)
     for each in choices[1:]:
         most = answer.evictions - 1 if answer.found else _UNLIMITED
-        other = _Room(question, scheduler, each, cycle, most).answer(dump.objects, str(default.version))
+        other = _Room(question, scheduler, each, cycle, most).answer(dump.objects, default.release)
         answer = other if other.found else answer
     if cycle is None and is_group(question.target):
         about.append("the pods of the group are placed one after the other; no cycle of the whole group is replayed")
@@ -144,7 +145,7 @@ class _Room:
         self._pods = sorted((pod for pod in pods if not pod.spec.node_name), key=self._queue_key)
         self._notes: list[str] = []
 
-    def answer(self, objects: Sequence[KubernetesObject], version: str) -> Answer:
+    def answer(self, objects: Sequence[KubernetesObject], release: Release) -> Answer:
         """Place each pod, and stop at the first for which there is no plan."""
         nodes = self._scheduler.nodes
         steps: list[Step] = []
@@ -201,7 +202,8 @@ class _Room:
             complete=complete,
             refused=refused,
             preemption=preemption,
-            kubernetes_version=version,
+            kubernetes_version=str(release.version),
+            kubernetes_patch=release.patch_name,
             notes=tuple(self._notes),
         )
 

@@ -99,6 +99,7 @@ class NodeAnswer(CachingRecord, frozen=True, kw_only=True):
     unreadable: UnreadableKind | None
     kubernetes_version: str
     notes: tuple[str, ...]
+    kubernetes_patch: str | None = None
 
 
 def explain_nodes(question: Question, dump: Dump) -> NodeAnswer:
@@ -127,12 +128,13 @@ def explain_nodes(question: Question, dump: Dump) -> NodeAnswer:
     found = [judge.explained(cluster.nodes[name], is_alone=len(names) == 1) for name in names]
     if not question.nodes:
         found.sort(key=lambda each: (-each.waste, each.node.name))
-    version = configuration_of(question.profile or DEFAULT_SCHEDULER_NAME).version
+    release = configuration_of(question.profile or DEFAULT_SCHEDULER_NAME).release
     return NodeAnswer(
         nodes=tuple(found),
         is_list=not question.nodes or len(found) > 1,
         unreadable=unreadable,
-        kubernetes_version=str(version),
+        kubernetes_version=str(release.version),
+        kubernetes_patch=release.patch_name,
         notes=(*notes, *left_out, *schedulers.notes, *dump.warnings, *schedulers.warnings),
     )
 

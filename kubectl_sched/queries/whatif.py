@@ -86,6 +86,7 @@ class Answer(Record, frozen=True, kw_only=True):
     result: WhatIfResult
     kubernetes_version: str
     notes: tuple[str, ...]
+    kubernetes_patch: str | None = None
     pending: frozenset[str] = frozenset()
     """The keys of the pods that have no node at present."""
     edits: tuple[Edit, ...] = ()
@@ -143,12 +144,13 @@ def what_if(
         result = stages.answer(report)
     except RefusedError as error:
         raise error.beside(stages.misspelt) from None
-    version = schedulers.assumed(question.choices.profile or DEFAULT_SCHEDULER_NAME).configuration.version
+    release = schedulers.assumed(question.choices.profile or DEFAULT_SCHEDULER_NAME).configuration.release
     first = result.simulated.first_unplaced
     lacking = completeness(dump, [first] if first is not None else [])
     return Answer(
         result=result,
-        kubernetes_version=str(version),
+        kubernetes_version=str(release.version),
+        kubernetes_patch=release.patch_name,
         notes=(*schedulers.notes, *lacking, *dump.warnings, *schedulers.warnings),
         pending=frozenset(each.key for each in dump.objects if isinstance(each, Pod) and not each.spec.node_name),
         edits=question.edits,

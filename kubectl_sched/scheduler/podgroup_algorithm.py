@@ -54,8 +54,13 @@ class Algorithm(CachingRecord, frozen=True, kw_only=True):
     @property
     def untried(self) -> PodGroupResult:
         """The result of a cycle that has not begun."""
-        version = str(self.framework.handle.version)
-        return PodGroupResult(info=self.info, outcome=Outcome.UNSCHEDULABLE, kubernetes_version=version)
+        release = self.framework.handle.release
+        return PodGroupResult(
+            info=self.info,
+            outcome=Outcome.UNSCHEDULABLE,
+            kubernetes_version=str(release.version),
+            kubernetes_patch=release.patch_name,
+        )
 
     def without_post_filter(self, budget: GroupBudget) -> Algorithm:
         """Return the algorithm without preemption pod by pod, on another budget."""

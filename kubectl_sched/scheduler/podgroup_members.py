@@ -87,13 +87,18 @@ def cycle_of_group(
     `profile` is one for all members instead of their own; without a budget the cycle has one of its own.
     """
     configuration = scheduler.configuration
-    version = str(configuration.version)
+    release = configuration.release
     if not info.pods:
-        return PodGroupResult(info=info, outcome=Outcome.GATED, kubernetes_version=version)
+        return PodGroupResult(
+            info=info,
+            outcome=Outcome.GATED,
+            kubernetes_version=str(release.version),
+            kubernetes_patch=release.patch_name,
+        )
     why = refusal(info, configuration, profile)
     framework = scheduler.framework(profile or scheduler_name_of(info.pods[0]))
     if why is not None or framework is None:
-        return failed_before_scheduling(info, version, why or "", configuration.release)
+        return failed_before_scheduling(info, why or "", release)
     budget = budget or GroupBudget(scheduler.limits)
     return schedule_one_podgroup(info, _in_flight(info, nodes), framework, preempts=preempts, budget=budget)
 

@@ -106,6 +106,7 @@ class PodGroupResult(CachingRecord, frozen=True, kw_only=True):
     info: PodGroupInfo
     outcome: Outcome
     kubernetes_version: str
+    kubernetes_patch: str | None = None
     members: tuple[Member, ...] = ()
     """In the order of the cycle; those that may not enter the queue stand last."""
 

@@ -60,7 +60,7 @@ def deleted_members(info: PodGroupInfo) -> tuple[Member, ...]:
     return tuple(Member(pod=pod, outcome=Outcome.DELETING, message=said.format(pod.key)) for pod in info.deleted)
 
 
-def failed_before_scheduling(info: PodGroupInfo, version: str, why: str, release: Release) -> PodGroupResult:
+def failed_before_scheduling(info: PodGroupInfo, why: str, release: Release) -> PodGroupResult:
     """Return the result of a group that kube-scheduler refuses to try: each member fails with the same error."""
     status = error(why)
     members = tuple(_failed(pod, status, None) for pod in info.pods)
@@ -69,11 +69,12 @@ def failed_before_scheduling(info: PodGroupInfo, version: str, why: str, release
     return PodGroupResult(
         info=info,
         outcome=Outcome.ERROR,
-        kubernetes_version=version,
+        kubernetes_version=str(release.version),
+        kubernetes_patch=release.patch_name,
         members=members,
         status=status,
         condition=written(info, condition) if condition else None,
-        children=tuple(failed_before_scheduling(child, version, why, release) for child in info.children),
+        children=tuple(failed_before_scheduling(child, why, release) for child in info.children),
     )
 
 

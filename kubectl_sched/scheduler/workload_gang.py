@@ -77,6 +77,7 @@ def _explained(info: PodGroupInfo, scheduler: Scheduler) -> PodGroupResult:
         info=info,
         outcome=outcome,
         kubernetes_version=str(scheduler.configuration.version),
+        kubernetes_patch=scheduler.configuration.release.patch_name,
         members=members,
         placements=(PlacementResult(placement=everywhere, attempts=attempts, status=SUCCESS),),
     )

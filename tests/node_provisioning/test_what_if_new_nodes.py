@@ -37,7 +37,7 @@ def answered(folder: Path, *objects: Json, replicas: int, cpu: str = "1500m") ->
 
 def test_pods_that_fit_nowhere_are_placed_on_nodes_of_the_cheapest_types(tmp_path: Path) -> None:
     answer = answered(tmp_path, pool("general"), node("n1"), replicas=3)
-    data = what_if_data(answer.result, answer.kubernetes_version, ())
+    data = what_if_data(answer.result, answer.kubernetes_version, answer.kubernetes_patch, ())
     assert (data["placed"], data["unplaced"]) == (3, 0)
     assert [each["nodePool"] for each in data["newNodes"]] == ["general"] * len(data["newNodes"])
     assert set(data["perNode"]) == {each["name"] for each in data["newNodes"]}

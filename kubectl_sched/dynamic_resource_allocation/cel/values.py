@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import total_ordering
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from kubectl_sched.api.apimachinery.int64 import parse_uint64
 from kubectl_sched.api.apimachinery.quantity import Quantity
@@ -87,6 +87,9 @@ class URL(Record, frozen=True, kw_only=True):
 class DefaultMap(dict[Any, Any]):
     """A map that has an empty map under every key it lacks, as `device.attributes` and `device.capacity` do."""
 
+
+UNREADABLE: Final = object()
+"""An attribute whose value is of an unknown type, or not valid; using it is an error."""
 
 _NUMBER = re.compile("[0-9]+")
 _IDENTIFIER = re.compile("[0-9A-Za-z-]+")

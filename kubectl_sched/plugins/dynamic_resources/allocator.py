@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_sched.config.allocator_versions import CONSUMABLE_CAPACITY
+from kubectl_sched.config.allocator_versions import CONSUMABLE_CAPACITY, FRACTIONAL_RANGE
+from kubectl_sched.plugins.dynamic_resources.capacity import CapacityArithmetic
 from kubectl_sched.plugins.dynamic_resources.pools import Pool, gather_pools
 from kubectl_sched.record import Record
 
@@ -40,6 +41,15 @@ class Allocator(Record, frozen=True, kw_only=True):
     def knows_capacity(self) -> bool:
         """Report whether consumable capacity is on."""
         return CONSUMABLE_CAPACITY in self.features
+
+    @property
+    def arithmetic(self) -> CapacityArithmetic:
+        """Return the way in which the minor computes capacities."""
+        return CapacityArithmetic(
+            fractional=FRACTIONAL_RANGE in self.features,
+            strict=self.rules.capacity_errors_fail,
+            qualified=self.rules.capacities_are_qualified,
+        )
 
     def pools(self, node: Node) -> list[Pool]:
         """Return the pools that the node can reach, in the order of the search. Raises AllocationFailed."""

@@ -8,6 +8,7 @@ from kubectl_sched.api.apimachinery.int64 import MAX_INT64
 from kubectl_sched.api.apimachinery.quantity import Format, Quantity, of_milli_value, of_value, parse_quantity
 from kubectl_sched.dynamic_resource_allocation.allocation_errors import AllocationFailed
 from kubectl_sched.framework.golang import truncated_division
+from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,29 +20,71 @@ if TYPE_CHECKING:
         CapacityRequirements,
         DeviceCapacity,
     )
+    from kubectl_sched.dynamic_resource_allocation.devices import SliceDevice
 
 
 class CapacityUnknown(Exception):  # noqa: N818 - an expected "no" of one device
     """The request names a capacity that the device does not have."""
 
 
+class CapacityArithmetic(Record, frozen=True, kw_only=True):
+    """A minor's way to compute capacities, with the feature that concerns it."""
+
+    fractional: bool
+    strict: bool
+    """An amount that cannot be computed is an error."""
+    qualified: bool
+    """Capacities are known by domain and name, and a negative request is an error."""
+
+    def published(self, device: SliceDevice) -> Mapping[str, DeviceCapacity]:
+        """Return the device's capacities by the names with which amounts are added up; a qualified name wins."""
+        capacity = device.device.capacity
+        if not self.qualified:
+            return capacity
+        names = ((name, qualified_name(name, device.id.driver)) for name in capacity)
+        return {known: capacity[name] for name, known in names if name == known or known not in capacity}
+
+    def wanted(self, requested: CapacityRequirements | None, device: SliceDevice) -> Mapping[str, RawQuantity]:
+        """Return the requested amounts by these names; raise CapacityUnknown or AllocationFailed."""
+        requests: Mapping[str, RawQuantity] = requested.requests if requested is not None else {}
+        published = self.published(device)
+        found: dict[str, RawQuantity] = {}
+        for name, amount in requests.items():
+            known = qualified_name(name, device.id.driver) if self.qualified else name
+            if known not in published:
+                raise CapacityUnknown
+            if known in found:
+                short = known.partition("/")[2]
+                other = short if name == known else known
+                raise AllocationFailed(f'capacity "{short}" requested both as "{name}" and as "{other}"')
+            found[known] = amount
+        return found
+
+    def as_published(self, amounts: Mapping[str, Quantity], device: SliceDevice) -> dict[str, Quantity]:
+        """Return the amounts by the names that the driver publishes (capacityNameForStatus)."""
+        published, prefix = device.device.capacity, f"{device.id.driver}/"
+        return {name if name in published else name.removeprefix(prefix): amount for name, amount in amounts.items()}
+
+
+def qualified_name(name: str, driver: str) -> str:
+    """Return the name with a domain: the driver's where it has none."""
+    return name if "/" in name else f"{driver}/{name}"
+
+
 def fits(
     requested: CapacityRequirements | None,
-    capacity: Mapping[str, DeviceCapacity],
+    device: SliceDevice,
     taken: Mapping[str, Quantity],
     allocating: Mapping[str, Quantity],
-    *,
-    fractional: bool,
-    strict: bool,
+    arithmetic: CapacityArithmetic,
 ) -> bool:
     """Report whether the request can be added to what is taken and being allocated (CmpRequestOverCapacity).
 
     Raises CapacityUnknown, and where `strict` AllocationFailed for amounts that cannot be computed.
     """
-    if requested is not None and any(name not in capacity for name in requested.requests):
-        raise CapacityUnknown
-    consumed = consumed_capacity(requested, capacity, fractional=fractional, strict=strict)
-    for name, available in capacity.items():
+    consumed = consumed_capacity(requested, device, arithmetic)
+    fractional, strict = arithmetic.fractional, arithmetic.strict
+    for name, available in arithmetic.published(device).items():
         amount = consumed[name]
         if _violates(amount, available.request_policy, fractional=fractional, strict=strict):
             return False
@@ -54,30 +97,36 @@ def fits(
 
 
 def consumed_capacity(
-    requested: CapacityRequirements | None, capacity: Mapping[str, DeviceCapacity], *, fractional: bool, strict: bool
+    requested: CapacityRequirements | None, device: SliceDevice, arithmetic: CapacityArithmetic
 ) -> dict[str, Quantity]:
-    """Return the amount of each capacity that the request takes (GetConsumedCapacityFromRequest)."""
-    wanted: Mapping[str, RawQuantity] = requested.requests if requested is not None else {}
+    """Return the amount of each capacity that the request takes (GetConsumedCapacityFromRequest).
+
+    Raise CapacityUnknown where the device lacks a capacity that is asked for.
+    """
+    wanted = arithmetic.wanted(requested, device)
     consumed: dict[str, Quantity] = {}
-    for name, available in capacity.items():
+    for name, available in arithmetic.published(device).items():
         try:
-            consumed[name] = _consumed(wanted.get(name), available, fractional=fractional, strict=strict)
+            consumed[name] = _consumed(wanted.get(name), available, arithmetic)
         except AllocationFailed as failure:
             raise AllocationFailed(f'capacity "{name}": {failure}') from failure
-        if strict and consumed[name] < Quantity():
+        if arithmetic.strict and consumed[name] < Quantity():
             raise AllocationFailed(f'capacity "{name}": capacity value is negative')
     return consumed
 
 
-def _consumed(raw: RawQuantity | None, available: DeviceCapacity, *, fractional: bool, strict: bool) -> Quantity:
+def _consumed(raw: RawQuantity | None, available: DeviceCapacity, arithmetic: CapacityArithmetic) -> Quantity:
     """The request, rounded as the policy wants it; without one the policy's default, or all there is."""
     policy = available.request_policy
     if raw is None:
         default = policy.default if policy is not None else None
         return parse_quantity(available.value if default is None else default)
     wanted = parse_quantity(raw)
+    if arithmetic.qualified and wanted < Quantity():
+        raise AllocationFailed(f"capacity value is negative: request {wanted}")
     if policy is None:
         return wanted
+    fractional, strict = arithmetic.fractional, arithmetic.strict
     if policy.valid_range is not None and policy.valid_range.min is not None:
         return _rounded_into(wanted, policy.valid_range, policy.valid_range.min, fractional=fractional, strict=strict)
     valid = (parse_quantity(value) for value in policy.valid_values)

@@ -24,11 +24,14 @@ _UNKNOWN: Values = ("unknown", frozenset())
 class Constraint(ABC):
     """Told of each device that is about to be allocated, and of each that is given back, last one first."""
 
-    def __init__(self, published: DeviceConstraint, attribute: str, lookup: Lookup, lists: bool) -> None:
+    def __init__(
+        self, published: DeviceConstraint, attribute: str, lookup: Lookup, *, lists: bool, unsupported_fail: bool
+    ) -> None:
         self._requests = frozenset(published.requests)
         self.attribute = attribute
         self._lookup = lookup
         self._lists = lists
+        self._unsupported_fail = unsupported_fail
 
     def concerns(self, request: RequestData) -> bool:
         """Report whether it is about the request; without any names it is about all."""
@@ -44,6 +47,8 @@ class Constraint(ABC):
         if attribute is None:
             return False
         values = attribute_values(attribute, self._lists)
+        if self._unsupported_fail:
+            values = _supported(values, device, self.attribute)
         if values is None and not self._lists:
             values = _UNKNOWN  # Upstream takes the first device without a look at the type.
         return values is not None and self._add(request, device, values)
@@ -63,8 +68,10 @@ class Constraint(ABC):
 class MatchAttribute(Constraint):
     """All devices have the same value, or of lists some value in common."""
 
-    def __init__(self, published: DeviceConstraint, attribute: str, lookup: Lookup, lists: bool) -> None:
-        super().__init__(published, attribute, lookup, lists)
+    def __init__(
+        self, published: DeviceConstraint, attribute: str, lookup: Lookup, *, lists: bool, unsupported_fail: bool
+    ) -> None:
+        super().__init__(published, attribute, lookup, lists=lists, unsupported_fail=unsupported_fail)
         self._common: list[Values] = []
 
     def _add(self, request: RequestData, device: SliceDevice, values: Values) -> bool:
@@ -89,10 +96,12 @@ class DistinctAttribute(Constraint):
         published: DeviceConstraint,
         attribute: str,
         lookup: Lookup,
+        *,
         lists: bool,
+        unsupported_fail: bool,
         compared: Literal["device", "request", "value"],
     ) -> None:
-        super().__init__(published, attribute, lookup, lists)
+        super().__init__(published, attribute, lookup, lists=lists, unsupported_fail=unsupported_fail)
         self._compared = compared
         self._seen: list[Values] = []
         self._of_request: dict[str, tuple[SliceDevice, Values]] = {}
@@ -128,14 +137,24 @@ def make_constraint(
     lookup: Lookup,
     *,
     lists: bool,
+    unsupported_fail: bool,
     distinct_by: Literal["device", "request", "value"] | None,
     where: str,
 ) -> Constraint:
     """The constraint; `distinct_by` None if the allocator does not know distinctAttribute."""
     if published.match_attribute is not None:
-        return MatchAttribute(published, published.match_attribute, lookup, lists)
+        return MatchAttribute(
+            published, published.match_attribute, lookup, lists=lists, unsupported_fail=unsupported_fail
+        )
     if published.distinct_attribute is not None and distinct_by is not None:
-        return DistinctAttribute(published, published.distinct_attribute, lookup, lists, distinct_by)
+        return DistinctAttribute(
+            published,
+            published.distinct_attribute,
+            lookup,
+            lists=lists,
+            unsupported_fail=unsupported_fail,
+            compared=distinct_by,
+        )
     raise AllocationFailed(f"{where}: empty constraint (unsupported constraint type?)")
 
 
@@ -168,6 +187,21 @@ def attribute_values(attribute: DeviceAttribute, lists: bool) -> Values | None:
         if value is not None:
             return kind, frozenset((value,))
     return None
+
+
+def _supported(values: Values | None, device: SliceDevice, name: str) -> Values:
+    """Return the values, versions without build metadata; raise AllocationFailed if they cannot be read."""
+    from kubectl_sched.dynamic_resource_allocation.cel.values import CelError, Semver
+
+    failure = AllocationFailed(f"device {device.id}: unsupported attribute value for {name}")
+    if values is None:
+        raise failure
+    if values[0] != "version":
+        return values
+    try:
+        return values[0], frozenset(str(Semver.parse(str(version))) for version in values[1])
+    except CelError as wrong:
+        raise failure from wrong
 
 
 def _overlap(one: Values, other: Values) -> bool:

@@ -8,7 +8,6 @@ from kubectl_sched.api.component_helpers.taints import DO_NOT_SCHEDULE, tolerate
 from kubectl_sched.config.allocator_versions import (
     COMPATIBILITY_GROUPS,
     DEVICE_TAINTS,
-    FRACTIONAL_RANGE,
     OPTIONAL_NODE_OPERATIONS,
     PARTITIONABLE,
 )
@@ -68,6 +67,9 @@ class TentativeAllocation:
         """Allocate the device for the time being; None if it cannot be, else how to undo it (allocateDevice)."""
         shared = self._shared.knows_capacity and device.device.allow_multiple_allocations
         if not (shared and request.admin_access) and self.is_in_use(request, device.id):
+            return None
+        is_exclusive = not shared and not request.admin_access and self._rules.shared_device_is_not_exclusive
+        if is_exclusive and self._capacity_in_use(device.id):
             return None
         undone: list[Callable[[], None]] = []
         if not (
@@ -172,7 +174,7 @@ class TentativeAllocation:
     ) -> bool:
         added: list[Constraint] = []
         for constraint in self._constraints[request.claim_index]:
-            if not constraint.add(request, device):
+            if not self._joins(constraint, request, device):
                 if must:
                     claim = self._claims[request.claim_index]
                     message = (
@@ -187,15 +189,20 @@ class TentativeAllocation:
         undone.extend(_removal(constraint, request) for constraint in added)
         return True
 
+    def _joins(self, constraint: Constraint, request: RequestData, device: SliceDevice) -> bool:
+        try:
+            return constraint.add(request, device)
+        except AllocationFailed as failure:
+            if not self._shared.channel.constraint_errors_name_request:
+                raise
+            where = f"claim {self._claims[request.claim_index].key}, request {request.name}"
+            raise AllocationFailed(f"{where}: {failure}") from failure
+
     def _take_capacity(
         self, request: RequestData, device: SliceDevice, undone: list[Callable[[], None]]
     ) -> dict[str, Quantity]:
-        consumed = consumed_capacity(
-            request.exact.capacity,
-            device.device.capacity,
-            fractional=FRACTIONAL_RANGE in self._features,
-            strict=self._rules.capacity_errors_fail,
-        )
+        arithmetic = self._eligibility.arithmetic
+        consumed = consumed_capacity(request.exact.capacity, device, arithmetic)
         before = self._eligibility.capacity.get(device.id)
         total = dict(before or {})
         for name, amount in consumed.items():
@@ -209,7 +216,7 @@ class TentativeAllocation:
                 self._eligibility.capacity[device.id] = before
 
         undone.append(give_back)
-        return consumed
+        return arithmetic.as_published(consumed, device)
 
 
 def untolerated(taints: Sequence[DeviceTaint], request: ExactDeviceRequest, rules: DeviceRules) -> DeviceTaint | None:

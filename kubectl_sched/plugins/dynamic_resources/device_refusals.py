@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from kubectl_sched.api.apimachinery.quantity import parse_quantity
-from kubectl_sched.config.allocator_versions import DEVICE_TAINTS, FRACTIONAL_RANGE, PARTITIONABLE
+from kubectl_sched.config.allocator_versions import DEVICE_TAINTS, PARTITIONABLE
 from kubectl_sched.dynamic_resource_allocation.allocation_errors import AllocationFailed
 from kubectl_sched.framework.clauses import first_few
 from kubectl_sched.plugins.dynamic_resources.capacity import CapacityUnknown, fits
@@ -135,11 +135,10 @@ def _capacity_shortage(allocator: Allocator, exact: ExactDeviceRequest, device: 
     try:
         enough = fits(
             exact.capacity,
-            device.device.capacity,
+            device,
             taken,
             {},
-            fractional=FRACTIONAL_RANGE in allocator.features,
-            strict=allocator.rules.capacity_errors_fail,
+            allocator.arithmetic,
         )
     except CapacityUnknown:
         return "lack a capacity that is requested"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_sched.api.apimachinery.labels import InvalidSelector
-from kubectl_sched.config.allocator_versions import BINDING_CONDITIONS, FRACTIONAL_RANGE
+from kubectl_sched.config.allocator_versions import BINDING_CONDITIONS
 from kubectl_sched.dynamic_resource_allocation.allocation_errors import AllocationFailed
 from kubectl_sched.dynamic_resource_allocation.devices import node_matches
 from kubectl_sched.plugins.dynamic_resources.capacity import CapacityUnknown, fits
@@ -28,6 +28,7 @@ class Eligibility:
         self._shared = shared
         self._node = node
         self._claims = claims
+        self.arithmetic = shared.arithmetic
         self.capacity: dict[DeviceID, dict[str, Quantity]] = {}
         self._matches: dict[tuple[int, int, int], dict[SliceDevice, bool]] = {}
 
@@ -67,16 +68,14 @@ class Eligibility:
         """Report whether as much of the device is left as the request takes; `empty` of one that nobody uses."""
         if not self._shared.knows_capacity:
             return True
-        strict = self._shared.rules.capacity_errors_fail
-        forget = empty and strict
+        forget = empty and self.arithmetic.strict
         try:
             return fits(
                 request.exact.capacity,
-                device.device.capacity,
+                device,
                 {} if forget else self._shared.allocated.capacity.get(device.id, {}),
                 {} if forget else self.capacity.get(device.id, {}),
-                fractional=FRACTIONAL_RANGE in self._shared.features,
-                strict=strict,
+                self.arithmetic,
             )
         except CapacityUnknown:
             return False

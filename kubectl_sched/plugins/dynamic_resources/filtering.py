@@ -214,7 +214,9 @@ class Filtering:
         consumable = feature.CONSUMABLE_CAPACITY in self.features
         channel = next(channel for channel in self.rules.channels if channel.features >= self.features)
         selectors = self._selectors(budget, sees_sharing=channel.knows_capacity)
-        allocated = gather(nodes.objects.all(ResourceClaim), consumable)
+        allocated = gather(
+            nodes.objects.all(ResourceClaim), consumable, qualified_capacities=self.rules.capacities_are_qualified
+        )
         return Allocator(
             channel=channel,
             rules=self.rules,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_sched.api.resource import ALLOCATION_RESULTS_MAX_SIZE
 from kubectl_sched.config.allocator_versions import ADMIN_ACCESS, DERIVED_ATTRIBUTES, LIST_ATTRIBUTES, PRIORITIZED_LIST
-from kubectl_sched.dynamic_resource_allocation.allocation_errors import AllocationFailed
+from kubectl_sched.dynamic_resource_allocation.allocation_errors import AllocationFailed, FailedAllocationOnNode
 from kubectl_sched.plugins.dynamic_resources.constraints import make_constraint, published_attribute
 from kubectl_sched.plugins.dynamic_resources.requests import ClaimData, RequestData
 
@@ -35,6 +35,7 @@ def constraints_of(shared: Allocator, claim: ResourceClaim) -> list[Constraint]:
             constraint,
             attribute,
             lists=LIST_ATTRIBUTES in shared.features,
+            unsupported_fail=shared.rules.unsupported_values_fail,
             distinct_by=shared.rules.distinct_by if shared.channel.knows_capacity else None,
             where=f"claim {claim.key}, constraint #{number}",
         )
@@ -132,12 +133,13 @@ class RequestChecker:
     ) -> Iterator[tuple[Pool, SliceDevice]]:
         if self._rules.all_alternatives_share_matches and key[2]:
             key = (*key[:2], key[2] - 1)
+        failed = FailedAllocationOnNode if self._rules.all_devices_fail_node else AllocationFailed
         for pool in self._pools:
             asks = f"{where}: asks for all devices, but resource pool {pool.id} is currently"
             if pool.is_incomplete:
-                raise AllocationFailed(f"{asks} being updated")
+                raise failed(f"{asks} being updated")
             if pool.invalid_reason is not None:
-                raise AllocationFailed(f"{asks} invalid")
+                raise failed(f"{asks} invalid")
             for one in pool.slices:
                 for device in one.devices:
                     if self._eligibility.is_selectable(request, device, key) and self._eligibility.has_capacity(

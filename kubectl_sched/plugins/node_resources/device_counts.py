@@ -57,7 +57,11 @@ class DeviceCounts:
         consumable = handle.features.enabled("DRAConsumableCapacity")
         self._classes = {name: nodes.objects.get(DeviceClass, one) for name, one in class_of.items()}
         self._index = SliceIndex(nodes.objects.all(ResourceSlice))
-        self._allocated = gather(nodes.objects.all(ResourceClaim), consumable)
+        self._allocated = gather(
+            nodes.objects.all(ResourceClaim),
+            consumable,
+            qualified_capacities=handle.release.devices.capacities_are_qualified,
+        )
         self._selects = selects
         self._selectors = Selectors(
             handle.release.devices,

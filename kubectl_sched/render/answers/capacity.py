@@ -43,7 +43,7 @@ def capacity_document(answer: Answer, display: Display) -> Document:
         verdict=Verdict(text=capacity_sentence(answer)),
         parts=tuple(_parts(answer, display)),
         notes=notes_of((), answer.notes),
-        facts=(("Replayed as", f"kube-scheduler {answer.kubernetes_version}"),),
+        facts=(("Replayed as", f"kube-scheduler {answer.kubernetes_patch or answer.kubernetes_version}"),),
         heading="Capacity",
         command="capacity",
     )
@@ -211,6 +211,7 @@ def capacity_data(answer: Answer) -> schema.Capacity:
         "apiVersion": API_VERSION,
         "kind": "Capacity",
         "kubernetesVersion": answer.kubernetes_version,
+        "kubernetesPatch": answer.kubernetes_patch,
         "shapes": [_shape(each) for each in answer.shapes],
         "pools": [_pool(each) for each in answer.pools],
         "warnings": list(answer.notes),

@@ -62,7 +62,7 @@ def drain_document(answer: DrainAnswer, display: Display) -> Document:
         verdict=drain_headline(answer),
         parts=(*drain_parts(answer, display), *_commands(answer)),
         notes=notes_of(drain_changing(answer), answer.notes),
-        facts=(("Replayed as", f"kube-scheduler {answer.kubernetes_version}"),),
+        facts=(("Replayed as", f"kube-scheduler {answer.kubernetes_patch or answer.kubernetes_version}"),),
         heading="Drain",
         command="drain",
     )
@@ -254,6 +254,7 @@ def drain_data(answer: DrainAnswer) -> schema.DrainPlan:
     plan = answer.plan
     return {
         "kubernetesVersion": answer.kubernetes_version,
+        "kubernetesPatch": answer.kubernetes_patch,
         "nodes": list(plan.nodes),
         "outcome": answer.outcome,
         "verdict": drain_verdict(answer),

@@ -46,7 +46,7 @@ def plan_document(answer: Answer) -> Document:
         ),
         parts=tuple(_parts(answer)),
         notes=notes_of((), answer.notes),
-        facts=(("Replayed as", f"kube-scheduler {answer.kubernetes_version}"),),
+        facts=(("Replayed as", f"kube-scheduler {answer.kubernetes_patch or answer.kubernetes_version}"),),
         heading="Make room",
         command="whatif --make-room",
     )
@@ -149,6 +149,7 @@ def plan_data(answer: Answer) -> schema.MakeRoom:
         "apiVersion": API_VERSION,
         "kind": "MakeRoom",
         "kubernetesVersion": answer.kubernetes_version,
+        "kubernetesPatch": answer.kubernetes_patch,
         "target": _target(answer),
         "plan": [_step(number, step) for number, step in enumerate(answer.steps, 1)],
         "node": answer.placed[0].tied[0] if answer.placed else None,

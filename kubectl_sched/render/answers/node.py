@@ -67,7 +67,7 @@ def nodes_exit_code(answer: NodeAnswer) -> int:
 def nodes_document(answer: NodeAnswer) -> Document:
     """Return one node in full, or a line for each of several."""
     changing = () if answer.unreadable is None else (answer.unreadable.sentence,)
-    facts = (("Replayed as", f"kube-scheduler {answer.kubernetes_version}"),)
+    facts = (("Replayed as", f"kube-scheduler {answer.kubernetes_patch or answer.kubernetes_version}"),)
     notes = notes_of(changing, answer.notes)
     if answer.is_list:
         parts: tuple[Said, ...] = tuple(_grouped(answer))
@@ -263,6 +263,7 @@ def nodes_data(answer: NodeAnswer) -> dict[str, Any]:
             "apiVersion": API_VERSION,
             "kind": "NodeExplanationList",
             "kubernetesVersion": version,
+            "kubernetesPatch": answer.kubernetes_patch,
             "items": items,
             "warnings": notes,
         }
@@ -272,6 +273,7 @@ def nodes_data(answer: NodeAnswer) -> dict[str, Any]:
         "kind": "NodeExplanation",
         **items[0],
         "kubernetesVersion": version,
+        "kubernetesPatch": answer.kubernetes_patch,
         "warnings": notes,
     }
     return dict(data)

@@ -27,6 +27,7 @@ def _group(result: PodGroupResult) -> schema.PodGroupExplanation:
         "kind": "PodGroupExplanation",
         "podGroup": {"namespace": group.metadata.namespace, "name": group.metadata.name},
         "kubernetesVersion": result.kubernetes_version,
+        "kubernetesPatch": result.kubernetes_patch,
         "outcome": result.outcome.value,
         "summary": podgroup_headline(result),
         "minCount": result.info.min_count,

@@ -83,7 +83,7 @@ def _document(result: PodGroupResult, display: Display) -> Document:
         ),
         parts=(*listings, *(Sentence(text=each) for each in lines(result))),
         notes=notes_of((), tuple(podgroup_warnings(result))),
-        facts=(("Replayed as", f"kube-scheduler {result.kubernetes_version}"),),
+        facts=(("Replayed as", f"kube-scheduler {result.kubernetes_patch or result.kubernetes_version}"),),
         heading=result.info.group.key,
         command="explain podgroup",
     )

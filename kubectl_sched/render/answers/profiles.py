@@ -43,7 +43,7 @@ def profiles_document(configuration: Configuration, default: ResolvedProfile, di
         verdict=Verdict(text=f"{count(len(each), 'profile')}, as kube-scheduler {configuration.version} runs them."),
         parts=(*chain.from_iterable(each), *(Sentence(text=told, gap=not at) for at, told in enumerate(extenders))),
         notes=notes_of(configuration.warnings, ()),
-        facts=(("Replayed as", f"kube-scheduler {configuration.version}"),),
+        facts=(("Replayed as", f"kube-scheduler {configuration.release.name}"),),
         heading="Profiles",
         command="profiles",
     )
@@ -55,6 +55,7 @@ def profiles(configuration: Configuration, default: ResolvedProfile) -> schema.P
         "apiVersion": API_VERSION,
         "kind": "Profiles",
         "kubernetesVersion": str(configuration.version),
+        "kubernetesPatch": configuration.release.patch_name,
         "parallelism": configuration.parallelism,
         "percentageOfNodesToScore": configuration.percentage_of_nodes_to_score,
         "extenders": [

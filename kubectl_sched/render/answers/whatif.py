@@ -112,7 +112,7 @@ def what_if_document(answer: Answer, display: Display) -> Document:
         verdict=_headline(answer),
         parts=(*(drain_parts(drained, display) if drained is not None else ()), *_parts(result, display)),
         notes=notes_of(drain_changing(drained) if drained is not None else (), premises),
-        facts=(("Replayed as", f"kube-scheduler {answer.kubernetes_version}"),),
+        facts=(("Replayed as", f"kube-scheduler {answer.kubernetes_patch or answer.kubernetes_version}"),),
         heading="What if",
         command="whatif",
     )
@@ -397,13 +397,13 @@ def answer_data(answer: Answer) -> schema.WhatIf:
     """Return the WhatIf of the contract, with its premise and the plan of a drain."""
     supposed = premise(answer.edits)
     return {
-        **what_if_data(answer.result, answer.kubernetes_version, answer.notes),
+        **what_if_data(answer.result, answer.kubernetes_version, answer.kubernetes_patch, answer.notes),
         "premise": supposed or None,
         "drain": None if answer.drain is None else drain_data(answer.drain),
     }
 
 
-def what_if_data(answer: WhatIfResult, version: str, warnings: Sequence[str]) -> schema.Simulation:
+def what_if_data(answer: WhatIfResult, version: str, patch: str | None, warnings: Sequence[str]) -> schema.Simulation:
     """The WhatIf of the contract."""
     simulated = answer.simulated
     per_node = Counter(each.node for each in simulated.placements if each.node is not None)
@@ -411,6 +411,7 @@ def what_if_data(answer: WhatIfResult, version: str, warnings: Sequence[str]) ->
         "apiVersion": API_VERSION,
         "kind": "WhatIf",
         "kubernetesVersion": version,
+        "kubernetesPatch": patch,
         "placements": [_placement(each) for each in simulated.placements],
         "placed": simulated.placed,
         "unplaced": simulated.unplaced,

@@ -67,6 +67,7 @@ class Capacity(About):
     """The answer of `capacity`."""
 
     kubernetesVersion: str
+    kubernetesPatch: str | None
     shapes: list[Shape]
     pools: list[Pool]
     warnings: list[str]

@@ -40,6 +40,7 @@ class Profiles(About):
     """The answer of `profiles`."""
 
     kubernetesVersion: str
+    kubernetesPatch: str | None
     parallelism: int
     percentageOfNodesToScore: int | None
     extenders: list[Extender]

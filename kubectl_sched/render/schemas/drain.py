@@ -50,6 +50,7 @@ class DrainPlan(TypedDict):
     """A drain; `order` is the pods that are evicted together, round by round."""
 
     kubernetesVersion: str
+    kubernetesPatch: str | None
     nodes: list[str]
     outcome: str
     verdict: str

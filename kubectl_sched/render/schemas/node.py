@@ -92,6 +92,7 @@ class NodeExplanation(About, NodeAnswer):
     """The answer of `explain node` about one node."""
 
     kubernetesVersion: str
+    kubernetesPatch: str | None
     warnings: list[str]
 
 
@@ -99,5 +100,6 @@ class NodeExplanationList(About):
     """The answer of `explain node` about several nodes."""
 
     kubernetesVersion: str
+    kubernetesPatch: str | None
     items: list[NodeAnswer]
     warnings: list[str]

@@ -49,6 +49,7 @@ class PodGroupExplanation(About):
 
     podGroup: Name
     kubernetesVersion: str
+    kubernetesPatch: str | None
     outcome: OutcomeName
     summary: str
     minCount: int | None

@@ -48,6 +48,7 @@ class Simulation(About):
     """The placements of a what-if, in scheduling order."""
 
     kubernetesVersion: str
+    kubernetesPatch: str | None
     placements: list[Placement]
     placed: int
     unplaced: int
@@ -116,6 +117,7 @@ class MakeRoom(About):
     """The answer of `whatif --make-room`; `plan` is empty if none was found, `complete` says that all was searched."""
 
     kubernetesVersion: str
+    kubernetesPatch: str | None
     target: Target
     plan: list[PlanStep]
     node: str | None

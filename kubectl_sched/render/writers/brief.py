@@ -46,7 +46,8 @@ _RUNG: Final = ("rung", "text", "summary", "commands", "manual", "ends", "lost",
 
 _VIEWS: Final[Mapping[str, Mapping[str, Sequence[str]]]] = {
     "Explanation": {
-        **dict.fromkeys(("pod", "schedulerName", "kubernetesVersion", "currentNode", "outcome", "verdict"), ()),
+        **dict.fromkeys(("pod", "schedulerName", "kubernetesVersion", "kubernetesPatch", "currentNode"), ()),
+        **dict.fromkeys(("outcome", "verdict"), ()),
         **dict.fromkeys(("unreadable", "said", "message", "error", "groups", "closest", "funnel", "feasible"), ()),
         **dict.fromkeys(("best", "findings"), ()),
         "suggestions": _RUNG,
@@ -60,7 +61,8 @@ _VIEWS: Final[Mapping[str, Mapping[str, Sequence[str]]]] = {
         **dict.fromkeys(("refusingNodes", "warnings"), ()),
     },
     "WhatIf": {
-        **dict.fromkeys(("kubernetesVersion", "placed", "unplaced", "stopped", "nodesNeeded", "newNodes"), ()),
+        **dict.fromkeys(("kubernetesVersion", "kubernetesPatch", "placed", "unplaced", "stopped"), ()),
+        **dict.fromkeys(("nodesNeeded", "newNodes"), ()),
         **dict.fromkeys(("rollouts", "drain"), ()),
         "placements": ("pod", "owner", "outcome", "node", "nominatedNode", "event", "reason"),
         **dict.fromkeys(("perNode", "interrupted", "warnings"), ()),

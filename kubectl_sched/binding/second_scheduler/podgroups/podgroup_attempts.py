@@ -157,7 +157,7 @@ class PodGroupAttempts:
         group = PodGroup(metadata=ObjectMeta(name=name, namespace=pods[0].namespace))
         info = PodGroupInfo(group=group, pods=tuple(pods), scheduled=())
         why = f'podgroup.scheduling.k8s.io "{name}" not found'
-        result = failed_before_scheduling(info, str(configuration.version), why, configuration.release)
+        result = failed_before_scheduling(info, why, configuration.release)
         return replace(result, condition=None)
 
     def _preemptions(self, result: PodGroupResult) -> tuple[Preemption, ...]:

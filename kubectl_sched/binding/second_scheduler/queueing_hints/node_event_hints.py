@@ -8,7 +8,7 @@ from kubectl_sched.api.apimachinery.quantity import parse_resource_list
 from kubectl_sched.api.component_helpers.container_resources import PodResourcesOptions
 from kubectl_sched.api.component_helpers.node_affinity import RequiredNodeAffinity, terms_listed
 from kubectl_sched.api.component_helpers.pod_requests import fit_request, in_scheduler_units
-from kubectl_sched.api.component_helpers.resource_names import PODS
+from kubectl_sched.api.component_helpers.resource_names import CPU, EPHEMERAL_STORAGE, MEMORY, PODS
 from kubectl_sched.api.component_helpers.taints import find_untolerated_taint
 from kubectl_sched.api.core import Node
 from kubectl_sched.plugins.inter_pod_affinity.terms import listed_terms, terms_of
@@ -17,6 +17,8 @@ from kubectl_sched.plugins.node_resources.insufficient import device_backed, ste
 from kubectl_sched.plugins.pod_topology_spread import PodTopologySpread
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from kubectl_sched.binding.second_scheduler.queueing_hints.hint_question import HintQuestion
 
 
@@ -65,25 +67,49 @@ def node_declared_features(question: HintQuestion) -> bool:
 
 
 def node_resources_fit(question: HintQuestion) -> bool:
-    """The pod would fit on the node if it were empty, and the node has more of what the pod wants than before."""
+    """The pod would fit on the node if it were empty, and the node has more of what the pod wants than before.
+
+    Since 1.38 the node that the pod is nominated to, too, if it no longer has what the pod wants.
+    """
     old, new = question.after(Node)
     question.budget.spend(steps_to_sum(question.pod))
     options = PodResourcesOptions(skip_pod_level_resources=not question.features.enabled("PodLevelResources"))
     requests = {name: amount for name, amount in fit_request(question.pod, options).items() if amount}
     room = _allocatable(new)
-    from_devices: set[str] = set()
+    backed: frozenset[str] = frozenset()
     if question.features.enabled("DRAExtendedResource"):
         in_first_release = question.release.device_class_hides_missing_resource
         backed = device_backed(requests, question.cluster(), in_first_release=in_first_release)
-        from_devices = {name for name in backed if room.get(name, 0) <= 0}
-    if room.get(PODS, 0) < 1 or any(
-        amount > room.get(name, 0) for name, amount in requests.items() if name not in from_devices
-    ):
-        return False
+    if not _fit(requests, room, backed):
+        return old is not None and _loses_nomination(
+            question, requests, room, _fit(requests, _allocatable(old), backed)
+        )
     if old is None:
         return True
     before = _allocatable(old)
-    return bool(from_devices) or any(room.get(name, 0) > before.get(name, 0) for name in (PODS, *requests))
+    has_devices = any(room.get(name, 0) <= 0 for name in backed)
+    return has_devices or any(room.get(name, 0) > before.get(name, 0) for name in (PODS, *requests))
+
+
+def _fit(requests: Mapping[str, int], room: Mapping[str, int], backed: frozenset[str]) -> bool:
+    """Report whether an empty node has as much (fitsEmptyNode); devices stand in for resources that it lacks."""
+    return room.get(PODS, 0) >= 1 and all(
+        amount <= room.get(name, 0) or (name in backed and room.get(name, 0) <= 0) for name, amount in requests.items()
+    )
+
+
+def _loses_nomination(
+    question: HintQuestion, requests: Mapping[str, int], room: Mapping[str, int], fitted_before: bool
+) -> bool:
+    """Report whether the pod has to preempt elsewhere, as its nominated node has become too small for it."""
+    pod = question.pod
+    return (
+        question.release.nominated_pods_leave_small_nodes
+        and fitted_before
+        and pod.spec.scheduling_group is None
+        and pod.status.nominated_node_name == question.after(Node)[1].name
+        and any(requests.get(name, 0) > room.get(name, 0) for name in (CPU, MEMORY, EPHEMERAL_STORAGE))
+    )
 
 
 def _allocatable(node: Node) -> dict[str, int]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_sched.api.component_helpers.pod_requests import pod_requests, pod_resource, scheduler_options
 from kubectl_sched.api.component_helpers.taints import UNSCHEDULABLE_TAINT, tolerated
+from kubectl_sched.api.core import Namespace
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.plugins.inter_pod_affinity.terms import listed_terms, terms_of
 from kubectl_sched.plugins.node_declared_features import NodeDeclaredFeatures
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kubectl_sched.api.component_helpers.container_resources import PodResourcesOptions
+    from kubectl_sched.api.meta import Labels
     from kubectl_sched.binding.second_scheduler.queueing_hints.hint_question import HintQuestion
     from kubectl_sched.plugins.inter_pod_affinity.terms import AffinityTerm
 
@@ -85,6 +87,8 @@ def inter_pod_affinity(question: HintQuestion) -> bool:
     near = terms.required_affinity if terms is not None else ()
     away = terms.required_anti_affinity if terms is not None else ()
     matches = any if release.any_anti_affinity_term_wakes else all
+    if release.affinity_hints_read_namespaces:
+        return _affinity_with_namespaces(question, near, away)
     if new is not None:
         came = _match(near, new, all) and not (old is not None and _match(near, old, all))
         return came or (old is not None and _match(away, old, matches) and not _match(away, new, matches))
@@ -98,14 +102,51 @@ def inter_pod_affinity(question: HintQuestion) -> bool:
     )
 
 
+def _affinity_with_namespaces(
+    question: HintQuestion, near: Sequence[AffinityTerm], away: Sequence[AffinityTerm]
+) -> bool:
+    """Answer with the labels of the namespace; if it is not known where they matter, the pod is tried again."""
+    old, new = question.both(Pod)
+    pods = [each for each in (old, new) if each is not None]
+    terms = [*(near if new is not None else ()), *(away if old is not None else ())]
+    labels = _namespace_labels(question, terms, pods)
+    if labels is None:
+        return True
+    if new is not None:
+        came = _match(near, new, all, labels) and not (old is not None and _match(near, old, all, labels))
+        return came or (old is not None and _match(away, old, any, labels) and not _match(away, new, any, labels))
+    if old is None or _match(away, old, any, labels):
+        return old is not None
+    theirs = terms_of(old)
+    if theirs is None:
+        return False
+    labels = _namespace_labels(question, theirs.required_anti_affinity, [question.pod])
+    return labels is None or _match(theirs.required_anti_affinity, question.pod, any, labels)
+
+
+def _namespace_labels(question: HintQuestion, terms: Sequence[AffinityTerm], pods: Sequence[Pod]) -> Labels | None:
+    """The labels of the pods' namespace as far as a term needs them; None if it is not known."""
+    if not any(
+        not term.namespace_selector.nothing
+        and not term.namespace_selector.is_empty
+        and pod.namespace not in term.namespaces
+        and term.selector.matches(pod.metadata.labels)
+        for term in terms
+        for pod in pods
+    ):
+        return {}
+    namespace = question.cluster().objects.get(Namespace, pods[0].namespace)
+    return None if namespace is None else namespace.metadata.labels
+
+
 def _counts(pod: Pod, question: HintQuestion) -> bool:
     """Up to 1.35 a pod that is only nominated wakes nobody."""
     return has_room(pod) if question.release.nominated_pods_wake_others else bool(pod.spec.node_name)
 
 
-def _match(terms: Sequence[AffinityTerm], pod: Pod, combined: object) -> bool:
-    """Report whether the pod matches any or all of the terms, namespaces being those that they list."""
-    found = (term.matches(pod) for term in terms)
+def _match(terms: Sequence[AffinityTerm], pod: Pod, combined: object, labels: Labels | None = None) -> bool:
+    """Report whether the pod, whose namespace has these labels, matches any or all of the terms."""
+    found = (term.matches(pod, labels or {}) for term in terms)
     return any(found) if combined is any else bool(terms) and all(found)
 
 

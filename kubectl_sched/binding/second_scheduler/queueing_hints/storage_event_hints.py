@@ -21,6 +21,7 @@ from kubectl_sched.plugins.volume_restrictions import claim_names
 from kubectl_sched.plugins.volume_zone import topologies_of
 
 if TYPE_CHECKING:
+    from kubectl_sched.api.apimachinery.quantity import Quantity
     from kubectl_sched.binding.second_scheduler.queueing_hints.hint_question import HintQuestion
 
 
@@ -96,12 +97,14 @@ def storage_capacity(question: HintQuestion) -> bool:
     if old is None or after is None:
         return old is None
     before = _largest_volume(old)
-    return before is None or after > before
+    if before is None or question.release.storage_capacity_is_exact:
+        return before is None or after > before
+    return after.value() > before.value()
 
 
-def _largest_volume(capacity: CSIStorageCapacity) -> int | None:
+def _largest_volume(capacity: CSIStorageCapacity) -> Quantity | None:
     size = capacity.capacity if capacity.maximum_volume_size is None else capacity.maximum_volume_size
-    return None if size is None else parse_quantity(size).value()
+    return None if size is None else parse_quantity(size)
 
 
 def volume_attachment(question: HintQuestion) -> bool:

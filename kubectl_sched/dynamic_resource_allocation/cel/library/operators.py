@@ -16,6 +16,7 @@ from kubectl_sched.dynamic_resource_allocation.cel.library.arguments import (
 )
 from kubectl_sched.dynamic_resource_allocation.cel.values import (
     OPAQUE,
+    UNREADABLE,
     CelError,
     DefaultMap,
     Duration,
@@ -154,6 +155,8 @@ def index(container: Value, key: Value) -> Value:
         raise no_overload()
     wrapped = map_key(key)
     if wrapped in container:
+        if container[wrapped] is UNREADABLE:
+            raise CelError(f"attribute {key}: value is invalid or its type is not supported by this version")
         return container[wrapped]
     if isinstance(container, DefaultMap):
         return {}
