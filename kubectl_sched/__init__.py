@@ -10,18 +10,46 @@ if TYPE_CHECKING:
     from typing import Any
 
     from kubectl_sched.errors import SchedError
-    from kubectl_sched.library import Capacity, Cluster, Diff, Explanation, Explanations, Triage, WhatIf, connect, read
+    from kubectl_sched.library import (
+        Capacity,
+        Cluster,
+        Diff,
+        Drain,
+        Explanation,
+        Explanations,
+        MakeRoom,
+        Message,
+        Nodes,
+        PodGroups,
+        Profiles,
+        Schedulers,
+        Triage,
+        WhatIf,
+        connect,
+        message,
+        profiles,
+        read,
+    )
 
 __all__ = [
     "Capacity",
     "Cluster",
     "Diff",
+    "Drain",
     "Explanation",
     "Explanations",
+    "MakeRoom",
+    "Message",
+    "Nodes",
+    "PodGroups",
+    "Profiles",
     "SchedError",
+    "Schedulers",
     "Triage",
     "WhatIf",
     "connect",
+    "message",
+    "profiles",
     "read",
 ]
 
@@ -32,3 +60,7 @@ def __getattr__(name: str) -> Any:
     from importlib import import_module
 
     return getattr(import_module(f"{__name__}.{'errors' if name == 'SchedError' else 'library'}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,32 +1,59 @@
-"""The library: what the command line can ask, asked from Python. It reads and answers; it writes nothing.
+"""The library: what the command line can ask, asked from Python. It reads and answers; it writes to no cluster.
 
 `import kubectl_sched as ks` offers everything that `__all__` names.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn, TypedDict
+from typing import TYPE_CHECKING, Any
 
-from kubectl_sched.library_answers import Capacity, Diff, Explanation, Explanations, Triage, WhatIf
+from kubectl_sched.library_answers import (
+    Capacity,
+    Diff,
+    Drain,
+    Explanation,
+    Explanations,
+    MakeRoom,
+    Message,
+    Nodes,
+    PodGroups,
+    Profiles,
+    Schedulers,
+    Triage,
+    WhatIf,
+)
+from kubectl_sched.library_simulations import Simulations, autoscaler_flags
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from os import PathLike
     from typing import Unpack
 
+    from kubectl_sched.library_simulations import ReplayFlags
     from kubectl_sched.queries.explain import Answer
     from kubectl_sched.sources.dump.dump import Dump
     from kubectl_sched.sources.pod_selection import Selection
 
-__all__ = ["Capacity", "Cluster", "Diff", "Explanation", "Explanations", "Triage", "WhatIf", "connect", "read"]
-
-
-class _ReplayFlags(TypedDict, total=False):
-    """The scheduler to replay: the flags of the command line of the same names."""
-
-    config: str | None
-    kube_version: str | None
-    feature_gates: str | None
+__all__ = [
+    "Capacity",
+    "Cluster",
+    "Diff",
+    "Drain",
+    "Explanation",
+    "Explanations",
+    "MakeRoom",
+    "Message",
+    "Nodes",
+    "PodGroups",
+    "Profiles",
+    "Schedulers",
+    "Triage",
+    "WhatIf",
+    "connect",
+    "message",
+    "profiles",
+    "read",
+]
 
 
 def read(*paths: str | PathLike[str]) -> Cluster:
@@ -38,8 +65,9 @@ def read(*paths: str | PathLike[str]) -> Cluster:
 
     from kubectl_sched.sources.dump.reader import read as read_dump
 
-    dump = read_dump([fspath(path) for path in paths])
-    return Cluster(lambda _: dump, "default")
+    named = [fspath(path) for path in paths]
+    dump = read_dump(named)
+    return Cluster(lambda _: dump, "default", ", ".join(named))
 
 
 def connect(
@@ -63,40 +91,93 @@ def connect(
         dump = read_live(endpoint, selection)
         return check_replayable(dump) if selection.replays else dump
 
-    return Cluster(state_for, endpoint.namespace)
+    where = "a running cluster" if context is None else f"the running cluster of context {context}"
+    return Cluster(state_for, endpoint.namespace, where)
 
 
-class Cluster:
+def message(text: str) -> Message:
+    """Say what a text of kube-scheduler or another component means; no cluster is asked.
+
+    Raises SchedError if nothing in it is known.
+    """
+    from kubectl_sched.diagnostics.messages.pasted_text import pasted_text
+    from kubectl_sched.render.answers.message import shown_message
+
+    pasted = pasted_text(text)
+    return Message(pasted, shown_message(pasted.text, pasted.others))
+
+
+def profiles(**replay: Unpack[ReplayFlags]) -> Profiles:
+    """Resolve each profile of a configuration, the default one without any; no cluster is asked.
+
+    Raises SchedError for a configuration that kube-scheduler refuses.
+    """
+    from kubectl_sched.config import load_configuration, parse_feature_gates
+    from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
+    from kubectl_sched.render.answers.profiles import shown_profiles
+    from kubectl_sched.sources.discovery.replay_setup import Replay, configuration_for
+    from kubectl_sched.sources.dump.dump import Dump
+
+    asked = Replay(**replay)
+    configuration = configuration_for(Dump(), asked)
+    gates = parse_feature_gates(asked.feature_gates) if asked.feature_gates else None
+    default = load_configuration(None, configuration.version, gates).profiles[DEFAULT_SCHEDULER_NAME]
+    return Profiles(configuration, shown_profiles(configuration, default))
+
+
+class Cluster(Simulations):
     """A cluster that can be asked: a dump, or a running one."""
 
-    def __init__(self, state_for: Callable[[Selection], Dump], namespace: str) -> None:
-        self._state_for = state_for
-        self.namespace = namespace
-        """The namespace of a name that has none before a slash."""
+    def __init__(self, state_for: Callable[[Selection], Dump], namespace: str, where: str = "a dump") -> None:
+        super().__init__(state_for, namespace)
+        self._where = where
+
+    def __repr__(self) -> str:
+        return f"<Cluster: {self._where}, namespace {self.namespace}>"
 
     def explain(
         self,
         pod: str,
         *,
         node: str | None = None,
+        new_nodes: bool | str | PathLike[str] = False,
+        node_group_label: str | None = None,
+        node_template: str | PathLike[str] | None = None,
         profile: str | None = None,
-        **replay: Unpack[_ReplayFlags],
+        **replay: Unpack[ReplayFlags],
     ) -> Explanation:
         """Explain one pod, `web-0` or `shop/web-0`; with `node` the suggestions are about that node.
+
+        With `new_nodes` the answer has in full what autoscalers would do; it may name the file of all instance types,
+        and `node_group_label` and `node_template` are the flags of these names.
 
         Raises SchedError if there is no such pod, node, profile or version.
         """
         from kubectl_sched.queries.explain import Question
-        from kubectl_sched.render.answers.explain_output import check_is_node
         from kubectl_sched.sources.discovery.replay_setup import Replay
+        from kubectl_sched.sources.live.needed_kinds import FOR_NEW_NODES
         from kubectl_sched.sources.pod_selection import Selection
 
         namespace, _, name = pod.rpartition("/")
-        selection = Selection(targets=(f"pod/{name}",), namespace=namespace or self.namespace)
-        answer = self._explained(Question(selection=selection, replay=Replay(**replay), profile=profile, node=node))
-        if node is not None:
-            check_is_node(node, answer.explanations[0].result.nodes)
-        return Explanation(answer, node)
+        selection = Selection(
+            targets=(f"pod/{name}",),
+            namespace=namespace or self.namespace,
+            also=FOR_NEW_NODES if new_nodes else (),
+        )
+        flags = autoscaler_flags(new_nodes, node_group_label, node_template)
+        question = Question(selection=selection, replay=Replay(**replay), profile=profile, node=node, new_nodes=flags)
+        return Explanation(self._explained(question), node)
+
+    def explain_workload(
+        self, workload: str, *, profile: str | None = None, **replay: Unpack[ReplayFlags]
+    ) -> Explanations:
+        """Explain each pod of a workload of the cluster's namespace, `deployment/web`, also those never created.
+
+        Raises SchedError if there is no such workload.
+        """
+        from kubectl_sched.sources.pod_selection import Selection
+
+        return self._several(Selection(targets=(workload,), namespace=self.namespace), profile, replay)
 
     def explain_pending(
         self,
@@ -104,15 +185,40 @@ class Cluster:
         namespace: str | None = None,
         selector: str | None = None,
         profile: str | None = None,
-        **replay: Unpack[_ReplayFlags],
+        **replay: Unpack[ReplayFlags],
     ) -> Explanations:
         """Explain every pending pod, of all namespaces or of one, each on its own."""
-        from kubectl_sched.queries.explain import Question
-        from kubectl_sched.sources.discovery.replay_setup import Replay
         from kubectl_sched.sources.pod_selection import Selection
 
         selection = Selection(targets=(), namespace=namespace, label_selector=selector, pending=True)
-        return Explanations(self._explained(Question(selection=selection, replay=Replay(**replay), profile=profile)))
+        return self._several(selection, profile, replay)
+
+    def explain_nodes(self, *nodes: str, profile: str | None = None, **replay: Unpack[ReplayFlags]) -> Nodes:
+        """Say what is free on nodes, who fits there and why they stay; all nodes if none is named.
+
+        Each is a name, a pattern (`gpu-*`) or a selector in parentheses. Raises SchedError if there is no such node.
+        """
+        from kubectl_sched.queries.node import Question, explain_nodes
+        from kubectl_sched.render.answers.node import shown_nodes
+        from kubectl_sched.sources.discovery.replay_setup import Replay
+
+        question = Question(nodes=nodes, profile=profile, replay=Replay(**replay))
+        answer = explain_nodes(question, self._whole(with_autoscalers=True))
+        return Nodes(answer, shown_nodes(answer))
+
+    def explain_podgroups(self, *names: str, namespace: str | None = None, **replay: Unpack[ReplayFlags]) -> PodGroups:
+        """Replay the cycle of groups of the cluster's namespace; of every group with a pending pod if none is named.
+
+        Raises SchedError if there is no such group.
+        """
+        from kubectl_sched.queries.podgroups import PodGroupQuestion, explain_podgroups
+        from kubectl_sched.render.answers.podgroups import shown_podgroups
+        from kubectl_sched.sources.discovery.replay_setup import Replay
+
+        within = namespace or (self.namespace if names else None)
+        question = PodGroupQuestion(names=names, namespace=within, replay=Replay(**replay))
+        answer = explain_podgroups(question, self._whole())
+        return PodGroups(answer, shown_podgroups(answer))
 
     def triage(
         self,
@@ -120,127 +226,56 @@ class Cluster:
         namespace: str | None = None,
         selector: str | None = None,
         profile: str | None = None,
-        **replay: Unpack[_ReplayFlags],
+        **replay: Unpack[ReplayFlags],
     ) -> Triage:
         """Group every pending pod, of all namespaces or of one, by what keeps it pending."""
         from kubectl_sched.queries.explain import Question
         from kubectl_sched.queries.triage import triage
+        from kubectl_sched.render.answers.triage import shown_triage
         from kubectl_sched.sources.discovery.replay_setup import Replay
         from kubectl_sched.sources.pod_selection import Selection
 
         selection = Selection(targets=(), namespace=namespace, label_selector=selector, pending=True)
         question = Question(selection=selection, replay=Replay(**replay), profile=profile, suggesting=False)
-        return Triage(_answer=triage(question, self._state_for(selection)))
+        answer = triage(question, self._state_for(selection))
+        return Triage(answer, shown_triage(answer))
 
-    def whatif(
-        self,
-        *manifests: str | PathLike[str],
-        replicas: int | str | None = None,
-        edits: Sequence[tuple[str, str]] = (),
-        with_pending: bool = False,
-        replace: bool = False,
-        find_nodes: str | None = None,
-        profile: str | None = None,
-        **replay: Unpack[_ReplayFlags],
-    ) -> WhatIf:
-        """Place manifests, or `deployment/web` of the cluster. `replicas` is a number, or "max" until one fits no more.
-
-        `edits` are flags of `whatif` with their values, in order: `[("drain", "w1"), ("taint", "w2=a:NoSchedule")]`.
-        Raises SchedError for a manifest that would be refused and for an edit that cannot be made.
-        """
-        from os import fspath
-
-        from kubectl_sched.queries.whatif import Question, what_if
-        from kubectl_sched.simulation.node_edits import FLAGS, Edit
-        from kubectl_sched.simulation.queue_simulation import Choices
-        from kubectl_sched.simulation.workloads_to_place import Sizing
-        from kubectl_sched.sources.discovery.replay_setup import Replay
-        from kubectl_sched.sources.live.needed_kinds import EVERYTHING
-        from kubectl_sched.sources.pod_selection import Selection
-
-        flags = tuple(Edit(f"--{name}", value) for name, value in edits)
-        unknown = next((edit for edit in flags if edit.flag not in FLAGS), None)
-        if unknown is not None:
-            _refuse(f"edits: {unknown.flag[2:]} is none of {', '.join(sorted(flag[2:] for flag in FLAGS))}")
-        if isinstance(replicas, str) and replicas != "max":
-            _refuse(f"replicas: {replicas} is neither a number nor max")
-        fills = replicas == "max"
-        count = replicas if isinstance(replicas, int) else None
-        question = Question(
-            targets=tuple(fspath(each) for each in manifests),
-            namespace=self.namespace,
-            sizing=Sizing(replicas=count, fill=fills, replace=replace),
-            edits=flags,
-            with_pending=with_pending,
-            find_nodes=find_nodes,
-            choices=Choices(profile=profile),
-            replay=Replay(**replay),
-        )
-        return WhatIf(_answer=what_if(question, self._state_for(Selection(namespace=None, also=EVERYTHING))))
-
-    def capacity(
-        self,
-        *shapes: str,
-        namespace: str | None = None,
-        profile: str | None = None,
-        **replay: Unpack[_ReplayFlags],
-    ) -> Capacity:
-        """Count what is free, and how many more pods of each shape fit: `"train=cpu=4,nvidia.com/gpu=1"`.
-
-        Without shapes it takes those of the existing pods, of one namespace if it is given. Raises SchedError for a
-        shape that cannot be read.
-        """
-        from kubectl_sched.queries.capacity import Question, capacity
-        from kubectl_sched.sources.discovery.replay_setup import Replay
-        from kubectl_sched.sources.live.needed_kinds import EVERYTHING
-        from kubectl_sched.sources.pod_selection import Selection
-
-        state = self._state_for(Selection(namespace=None, also=EVERYTHING))
-        question = Question(shapes=shapes, namespace=namespace, profile=profile, replay=Replay(**replay))
-        return Capacity(_answer=capacity(question, state))
-
-    def diff(
-        self,
-        other: Cluster | None = None,
-        *,
-        namespace: str | None = None,
-        selector: str | None = None,
-        to_config: str | None = None,
-        to_kube_version: str | None = None,
-        to_feature_gates: str | None = None,
-        **replay: Unpack[_ReplayFlags],
-    ) -> Diff:
-        """Compare where pods land now and under another configuration, version or state."""
-        from kubectl_sched.queries.diff import Question, diff
-        from kubectl_sched.sources.discovery.replay_setup import Replay
-        from kubectl_sched.sources.pod_selection import Selection
-
-        selection = Selection(targets=(), namespace=namespace, label_selector=selector)
-        question = Question(
-            selection=selection,
-            replay=Replay(**replay),
-            to_replay=Replay(config=to_config, kube_version=to_kube_version, feature_gates=to_feature_gates),
-        )
-        to_dump = None if other is None else other._state_for(selection)  # noqa: SLF001 - a cluster like this one
-        return Diff(_answer=diff(question, self._state_for(selection), to_dump))
-
-    def schedulers(self, *, kube_version: str | None = None) -> dict[str, Any]:
-        """Return the schedulers, their profiles, and the schedulerNames that nobody serves, as `-o json` has them."""
+    def schedulers(self, *, kube_version: str | None = None) -> Schedulers:
+        """Return the schedulers, their profiles, and the schedulerNames that nobody serves."""
         from kubectl_sched.queries.schedulers import scheduler_report
+        from kubectl_sched.render.answers.schedulers import shown_schedulers
         from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
         from kubectl_sched.sources.discovery.replay_setup import Replay
         from kubectl_sched.sources.pod_selection import Selection
 
         dump = self._state_for(Selection(namespace=None, replays=False))
-        return scheduler_report(ClusterSchedulers(dump, Replay(kube_version=kube_version)))
+        report = scheduler_report(ClusterSchedulers(dump, Replay(kube_version=kube_version)))
+        return Schedulers(report, shown_schedulers(report))
+
+    def snapshot(self, file: str | PathLike[str], *, anonymize: bool = False) -> None:
+        """Save what a replay needs, and nothing that is secret, in a .json or .json.gz file that `read` reads.
+
+        Raises SchedError if the file cannot be written.
+        """
+        from os import fspath
+
+        from kubectl_sched.diagnostics.messages.scheduler_reasons import own_reasons
+        from kubectl_sched.sources.export.anonymizer import anonymized
+        from kubectl_sched.sources.export.snapshot_file import check_name, write_snapshot
+        from kubectl_sched.sources.live.needed_kinds import EVERYTHING, GATES
+        from kubectl_sched.sources.pod_selection import Selection
+
+        check_name(fspath(file))
+        dump = self._state_for(Selection(namespace=None, also=(*EVERYTHING, *GATES)))
+        write_snapshot(anonymized(dump) if anonymize else dump, fspath(file), own_reasons)
+
+    def _several(self, selection: Selection, profile: str | None, replay: Any) -> Explanations:
+        from kubectl_sched.queries.explain import Question
+        from kubectl_sched.sources.discovery.replay_setup import Replay
+
+        return Explanations(self._explained(Question(selection=selection, replay=Replay(**replay), profile=profile)))
 
     def _explained(self, question: Any) -> Answer:
         from kubectl_sched.queries.explain import explain
 
         return explain(question, self._state_for(question.selection))[0]
-
-
-def _refuse(text: str) -> NoReturn:
-    from kubectl_sched.errors import SchedError
-
-    raise SchedError(text)

@@ -1,101 +1,48 @@
-"""The answers of the library: each holds the values that the command line prints.
-
-Those of `explain` show themselves in a notebook and on a terminal.
-"""
+"""The answers of the library: each holds the values that the command line prints, and shows itself in its formats."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kubectl_sched.record import Record
+from kubectl_sched.library_display import Answer
+from kubectl_sched.library_frames import drain_rows, node_rows, rows_of
+from kubectl_sched.render.display import Display
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rich.text import Text
-
+    from kubectl_sched.library_frames import Row
     from kubectl_sched.queries.capacity import Answer as _CapacityAnswer
     from kubectl_sched.queries.deciding_plugin import Difference
     from kubectl_sched.queries.diff import Answer as _DiffAnswer
+    from kubectl_sched.queries.drain import DrainAnswer as _DrainAnswer
     from kubectl_sched.queries.explain import Answer as _ExplainAnswer
     from kubectl_sched.queries.explanation import Explanation as _Explanation
+    from kubectl_sched.queries.make_room import Answer as _MakeRoomAnswer
     from kubectl_sched.queries.triage import Triage as _TriageAnswer
     from kubectl_sched.queries.whatif import Answer as _WhatIfAnswer
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.simulation.placements import Placement
     from kubectl_sched.suggestions.change import Suggestion
 
-_WIDTH = 100
 
+class _Explained(Answer):
+    _answer: _ExplainAnswer
 
-class _Shown:
-    """An answer of `explain` that shows itself as the command line would print it."""
+    def __init__(self, answer: _ExplainAnswer, node: str | None = None) -> None:
+        from kubectl_sched.render.answers.explain_output import shown_explanations
 
-    _node: str | None = None
-
-    def __init__(self, answer: _ExplainAnswer) -> None:
-        self._answer = answer
+        super().__init__(answer, shown_explanations(answer, Display(node=node)))
+        self._node = node
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences about the state and the configuration that the answer rests on."""
         return (*self._answer.notes, *self._answer.warnings)
 
-    def __str__(self) -> str:
-        """The table, without colour."""
-        return self.__rich__().plain
 
-    def __rich__(self) -> Text:
-        """The table, in colour."""
-        from io import StringIO
-
-        from rich.console import Console
-        from rich.text import Text
-
-        from kubectl_sched.render.answers.explain_output import explain_document
-        from kubectl_sched.render.display import Display
-        from kubectl_sched.render.writers.terminal import rendered
-
-        console = Console(file=StringIO(), width=_WIDTH, force_terminal=True, markup=False, highlight=False)
-        display = Display(node=self._node)
-        lines = rendered(explain_document(self._answer, display), display, console, None)
-        text = Text()
-        for line in lines:
-            for piece in line:
-                text.append(piece.text, piece.style)
-            text.append("\n")
-        return text
-
-    def to_html(self) -> str:
-        """Return the page of `-o html`: one file that needs no network."""
-        return self._page("html")
-
-    def _repr_html_(self) -> str:
-        """Show the page in a notebook, in a frame that keeps its styles and scripts apart."""
-        from html import escape
-
-        page = escape(self.to_html(), quote=True)
-        return f'<iframe srcdoc="{page}" sandbox="allow-scripts" style="width:100%;height:40em;border:0"></iframe>'
-
-    def to_markdown(self) -> str:
-        """Return the answer as `-o markdown` prints it."""
-        return self._page("markdown")
-
-    def _page(self, output: str) -> str:
-        from kubectl_sched.render.answers.explain_output import explain_document
-        from kubectl_sched.render.display import Display
-        from kubectl_sched.render.show import as_page
-
-        display = Display(output=output, node=self._node)
-        return as_page(explain_document(self._answer, display), display)
-
-
-class Explanation(_Shown):
+class Explanation(_Explained):
     """The answer about one pod."""
-
-    def __init__(self, answer: _ExplainAnswer, node: str | None = None) -> None:
-        super().__init__(answer)
-        self._node = node
 
     @property
     def _explanation(self) -> _Explanation:
@@ -112,7 +59,7 @@ class Explanation(_Shown):
 
     @property
     def outcome(self) -> str:
-        """Schedulable, Unschedulable, Gated, NoProfile, Deleting or Error."""
+        """Schedulable, Unschedulable, Gated, NoProfile, Deleting, Error or Unknown."""
         return self._result.outcome.value
 
     @property
@@ -132,7 +79,7 @@ class Explanation(_Shown):
 
     @property
     def summary(self) -> str:
-        """The first sentence of the table."""
+        """The whole sentence, of which the verdict is the essence."""
         from kubectl_sched.render.sentences.headline import headline
 
         return headline(self._explanation)
@@ -153,16 +100,14 @@ class Explanation(_Shown):
         """Sentences about what kube-scheduler would not have looked at."""
         return self._explanation.notes
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the `Explanation` of `-o json`."""
-        from kubectl_sched.render.answers.explanation_data import explanation_data
-
-        data = explanation_data(self._explanation, self.summary)
-        return {**data, "warnings": [*data["warnings"], *self.notes]}
+    def _rows(self) -> list[Row]:
+        return node_rows(self.nodes)
 
 
-class Explanations(_Shown):
+class Explanations(_Explained):
     """The answers about several pods, in order: a sequence of `Explanation`."""
+
+    _columns = ("pod", "outcome", "verdict", "best", "message")
 
     def __len__(self) -> int:
         return len(self._answer.explanations)
@@ -179,13 +124,15 @@ class Explanations(_Shown):
         return Explanation(replace(self._answer, explanations=(explanation,), is_about_one_pod=True, together=None))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the `ExplanationList` of `-o json`."""
+        """Return the `ExplanationList` of `-o json`, also of a single pod."""
         from kubectl_sched.render.answers.explanation_data import explanation_list
 
+        if not self._answer.is_about_one_pod:
+            return super().to_dict()
         return explanation_list([each.to_dict() for each in self], self.notes)
 
 
-class Triage(Record, frozen=True, kw_only=True):
+class Triage(Answer):
     """The answer of `kubectl sched` by itself."""
 
     _answer: _TriageAnswer
@@ -207,17 +154,20 @@ class Triage(Record, frozen=True, kw_only=True):
 
         return "\n".join(map(summary, self._answer.groups))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the `Triage` of `-o json`."""
-        from kubectl_sched.render.answers.triage import triage_data
+    def _rows(self) -> list[Row]:
+        columns = ("summary", "oldest", "cause.outcome", "cause.plugins", "workloads", "waitingFor")
+        groups = self.groups
+        rows = rows_of(groups, columns)
+        return [{"pods": len(group["pods"]), **row} for group, row in zip(groups, rows, strict=True)]
 
-        return dict(triage_data(self._answer))
 
-
-class WhatIf(Record, frozen=True, kw_only=True):
+class WhatIf(Answer):
     """The answer of `whatif`."""
 
     _answer: _WhatIfAnswer
+
+    _entries = "placements"
+    _columns = ("pod", "owner", "outcome", "node", "tiedCount", "total", "nominatedNode", "victims", "event")
 
     @property
     def placements(self) -> tuple[Placement, ...]:
@@ -239,42 +189,110 @@ class WhatIf(Record, frozen=True, kw_only=True):
         """With `find_nodes`: how many more such nodes until everything fits; None if no number is enough."""
         return self._answer.result.nodes_needed
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the `WhatIf` of `-o json`."""
-        from kubectl_sched.render.answers.whatif import answer_data
 
-        return dict(answer_data(self._answer))
+class MakeRoom(Answer):
+    """The answer of `whatif --make-room`; its plan is empty if none was found."""
+
+    _answer: _MakeRoomAnswer
+
+    _entries = "plan"
+    _columns = ("step", "action", "node", "pod", "lands", "tied")
+
+    @property
+    def plan(self) -> list[dict[str, Any]]:
+        """The steps in order, as `-o json` has them."""
+        steps: list[dict[str, Any]] = self.to_dict()["plan"]
+        return steps
+
+    @property
+    def commands(self) -> list[str]:
+        """A command for each step."""
+        commands: list[str] = self.to_dict()["commands"]
+        return commands
 
 
-class Capacity(Record, frozen=True, kw_only=True):
+class Drain(Answer):
+    """The answer of `drain`."""
+
+    _answer: _DrainAnswer
+
+    @property
+    def finishes(self) -> bool | None:
+        """True if the drain would finish; None if that is not known."""
+        return self._answer.finishes
+
+    def _rows(self) -> list[Row]:
+        return drain_rows(self.to_dict())
+
+
+class Capacity(Answer):
     """The answer of `capacity`."""
 
     _answer: _CapacityAnswer
+
+    _entries = "shapes"
+    _columns = ("name", "fits", "atLeast", "running", "pending", "workloads")
 
     @property
     def fits(self) -> dict[str, int]:
         """The number of further pods of each shape that fit, by the shape's name."""
         return {each.shape.name: each.capacity.total for each in self._answer.shapes}
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the `Capacity` of `-o json`."""
-        from kubectl_sched.render.answers.capacity import capacity_data
 
-        return dict(capacity_data(self._answer))
-
-
-class Diff(Record, frozen=True, kw_only=True):
+class Diff(Answer):
     """The answer of `diff`."""
 
     _answer: _DiffAnswer
+
+    _columns = ("pod", "workload", "change", "before.outcome", "before.best", "after.outcome", "after.best")
 
     @property
     def differences(self) -> tuple[Difference, ...]:
         """The pods whose outcome or best nodes differ."""
         return self._answer.differences
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the `Diff` of `-o json`."""
-        from kubectl_sched.render.answers.diff import diff_data
 
-        return dict(diff_data(self._answer))
+class Listed(Answer):
+    """An answer whose data are a mapping: `answer["items"]` is the same as `answer.to_dict()["items"]`."""
+
+    def __getitem__(self, key: str) -> Any:
+        return self.to_dict()[key]
+
+
+class Nodes(Listed):
+    """The answer of `explain node`, about one node or several."""
+
+    _columns = ("node", "verdict", "stays.by", "stays.verdict")
+
+    def _rows(self) -> list[Row]:
+        data = self.to_dict()
+        return rows_of(data.get("items", [data]), self._columns)
+
+
+class PodGroups(Listed):
+    """The answer of `explain podgroup`, about one group or several."""
+
+    _columns = ("podGroup", "outcome", "summary", "minCount", "best")
+
+    def _rows(self) -> list[Row]:
+        data = self.to_dict()
+        return rows_of(data.get("items", [data]), self._columns)
+
+
+class Schedulers(Listed):
+    """The answer of `schedulers`."""
+
+    _columns = ("kind", "namespace", "name", "version", "serves", "problems")
+
+
+class Profiles(Listed):
+    """The answer of `profiles`."""
+
+    _columns = ("schedulerName", "percentageOfNodesToScore", "differsFromDefault")
+
+
+class Message(Listed):
+    """The answer of `message`."""
+
+    _entries = "clauses"
+    _columns = ("component", "nodes", "plugin", "text", "meaning", "help")

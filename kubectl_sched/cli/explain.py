@@ -161,8 +161,8 @@ def explain(
         _check_interactive(display.output, watch=watch)
     if call_extenders:
         _check_extender_flags(scheduler.config, sampling=sampling or start_index is not None)
-    from kubectl_sched.cli.options.new_nodes_flags import new_nodes_flags
     from kubectl_sched.queries.explain import Question
+    from kubectl_sched.queries.provisioning.new_nodes_flags import new_nodes_flags
 
     pods = selection.of(targets, pending=selection.pending or not (targets or selection.selector or drifted))
     question = Question(

@@ -78,8 +78,8 @@ def whatif(
     connection: ConnectionOptions,
 ) -> None:
     """Say where pods would land, whether they fit, and how many more do."""
-    from kubectl_sched.cli.options.new_nodes_flags import new_nodes_flags
     from kubectl_sched.cli.options.state_source import default_namespace
+    from kubectl_sched.queries.provisioning.new_nodes_flags import new_nodes_flags
     from kubectl_sched.queries.whatif import Question
     from kubectl_sched.render.answers.whatif import answer_exit_code, shown_what_if
     from kubectl_sched.render.show import show

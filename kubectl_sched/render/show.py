@@ -68,16 +68,19 @@ def show(shown: Shown, display: Display) -> None:
         write_names(shown.names())
         warn(tuple(shown.remarks()))
         return
-    document = shown.document(display)
-    if on_screen or not is_text:
-        notes = notes_of((*shown.warnings, *document.notes.changing), document.notes.premises)
-        document = replace(document, notes=notes)
+    document = whole_document(shown, display) if on_screen or not is_text else shown.document(display)
     if is_text:
         from kubectl_sched.render.writers.terminal import print_document
 
         print_document(document, display)
     else:
         write_page(as_page(document, display))
+
+
+def whole_document(shown: Shown, display: Display) -> Document:
+    """Return the Document with the warnings, for where stderr is not read beside it."""
+    document = shown.document(display)
+    return replace(document, notes=notes_of((*shown.warnings, *document.notes.changing), document.notes.premises))
 
 
 def as_page(document: Document, display: Display, supposed: str = "") -> str:
