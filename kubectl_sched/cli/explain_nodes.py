@@ -40,9 +40,9 @@ def explain_node_targets(
 ) -> int:
     """Read, replay, print, and return the exit code. Raises SchedError if a flag about pods was given."""
     check_not_about_pods(about_pods, "nodes are")
-    from kubectl_sched.cli.options.new_nodes_flags import file_of
     from kubectl_sched.cli.options.state_source import read_whole
     from kubectl_sched.queries.node import Question, explain_nodes
+    from kubectl_sched.queries.provisioning.new_nodes_flags import file_of
     from kubectl_sched.render.answers.node import nodes_exit_code, shown_nodes
     from kubectl_sched.render.show import show
     from kubectl_sched.sources.live.needed_kinds import FOR_NEW_NODES
