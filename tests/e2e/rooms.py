@@ -90,7 +90,7 @@ def room_of(seed: int) -> Room:
         pods += own
         kind = chance.choice(["ReplicaSet", "ReplicaSet", "ReplicaSet", "StatefulSet", None])
         if kind is not None and own:
-            sets.append(_set(kind, app, made_from, len(own)))
+            sets.append(workload(kind, app, made_from, len(own)))
         if own and chance.random() < 0.4:
             selector = {"matchLabels": {"app": app}}
             least = max(len(own) - chance.randint(0, 2), 0)
@@ -103,7 +103,7 @@ def room_of(seed: int) -> Room:
     metadata = {"name": WAITING, "namespace": "default", "labels": {"app": WAITING}}
     if alone:
         return Room(nodes, sets, pods, budgets, [{"metadata": metadata, "spec": spec}], f"pod/{WAITING}")
-    sets.append(_set("ReplicaSet", WAITING, {"metadata": {"labels": {"app": WAITING}}, "spec": spec}, 2))
+    sets.append(workload("ReplicaSet", WAITING, {"metadata": {"labels": {"app": WAITING}}, "spec": spec}, 2))
     waiting = [{"metadata": {**metadata, "name": f"{WAITING}-{index}"}, "spec": spec} for index in range(2)]
     return Room(nodes, sets, pods, budgets, waiting, f"replicaset/{WAITING}")
 
@@ -120,7 +120,7 @@ def _room_of_ties(chance: random.Random) -> Room:
     apart = {"topologyKey": ZONE, "labelSelector": {"matchLabels": {"app": "a"}}}
     affinity = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [apart]}}
     metadata = {"name": WAITING, "namespace": "default", "labels": {"app": WAITING}}
-    sets = [_set("ReplicaSet", "a", {"metadata": mover, "spec": _spec(2)}, 1)]
+    sets = [workload("ReplicaSet", "a", {"metadata": mover, "spec": _spec(2)}, 1)]
     waiting = {"metadata": metadata, "spec": {**_spec(6), "affinity": affinity}}
     return Room(nodes, sets, pods, [], [waiting], f"pod/{WAITING}")
 
@@ -138,7 +138,7 @@ def room_of_group(seed: int) -> Room:
         template: Json = {"metadata": {"labels": {"app": f"on-{name}"}}, "spec": spec}
         metadata = {"name": f"on-{name}-0", "namespace": "default", **template["metadata"]}
         pods.append({"metadata": metadata, "spec": {**spec, "nodeName": name}})
-        sets.append(_set("ReplicaSet", f"on-{name}", template, 1))
+        sets.append(workload("ReplicaSet", f"on-{name}", template, 1))
     policy = {"schedulingPolicy": {"gang": {"minCount": 2}}, "schedulingConstraints": {"topology": [{"key": ZONE}]}}
     group = {"metadata": {"name": "gang", "namespace": "default"}, "spec": policy}
     spec = {**_spec(4), "schedulingGroup": {"podGroupName": "gang"}}
@@ -185,7 +185,7 @@ def _template(app: str, chance: random.Random) -> Json:
     return {"metadata": {"labels": {"app": app}, "annotations": annotations}, "spec": spec}
 
 
-def _set(kind: str, app: str, made_from: Json, replicas: int) -> Json:
+def workload(kind: str, app: str, made_from: Json, replicas: int) -> Json:
     spec = {"replicas": replicas, "selector": {"matchLabels": {"app": app}}, "template": made_from}
     if kind == "StatefulSet":  # OnDelete: the pods that it adopts are of no revision of its own
         spec |= {"serviceName": app, "podManagementPolicy": "Parallel", "updateStrategy": {"type": "OnDelete"}}
@@ -194,6 +194,11 @@ def _set(kind: str, app: str, made_from: Json, replicas: int) -> Json:
 
 def planned(room: Room, folder: Path, gates: str) -> Answer:
     """The plan as foreseen before the cluster is there: whether it is worth making."""
+    return plan_of(objects_of(room), room.target, folder, gates)
+
+
+def objects_of(room: Room) -> list[Json]:
+    """The objects of a room as the API server and the controllers would have them."""
     kinds = {each["metadata"]["name"]: each["kind"] for each in room.sets}
     items = [{"apiVersion": "v1", "kind": "Node", **each} for each in room.nodes]
     items += room.sets
@@ -204,12 +209,12 @@ def planned(room: Room, folder: Path, gates: str) -> Answer:
         owners = {"ownerReferences": [owner]} if app in kinds else {}
         items.append({"apiVersion": "v1", "kind": "Pod", **pod, "metadata": metadata | owners})
     for budget in room.budgets:
-        name = budget["metadata"]["name"]
+        name = budget["spec"]["selector"]["matchLabels"]["app"]
         allowed = sum(pod["metadata"]["labels"]["app"] == name for pod in room.pods) - budget["spec"]["minAvailable"]
         status = {"disruptionsAllowed": allowed}
         items.append({"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", **budget, "status": status})
     items += ({"apiVersion": "scheduling.k8s.io/v1alpha2", "kind": "PodGroup", **group} for group in room.groups)
-    return plan_of(items, room.target, folder, gates)
+    return items
 
 
 def plan_of(items: Sequence[Json], target: str, folder: Path, gates: str) -> Answer:
@@ -222,12 +227,12 @@ def plan_of(items: Sequence[Json], target: str, folder: Path, gates: str) -> Ans
 
 def make(server: Api, room: Room) -> None:
     """Make the cluster; done when kube-scheduler has refused the target and all budgets are counted."""
-    _create(server, room)
+    create(server, room)
     owned = {each["metadata"]["name"] for each in room.sets}
 
     def settled() -> bool:
         there = server.get(PODS)["items"]
-        return len(there) == len(room.pods) and all(_is_settled(pod, owned) for pod in there)
+        return len(there) == len(room.pods) and all(is_settled(pod, owned) for pod in there)
 
     kubelet.meanwhile(server, settled)
     kubelet.meanwhile(server, lambda: all(_is_counted(each, room) for each in server.get(BUDGETS)["items"]))
@@ -245,7 +250,7 @@ def make(server: Api, room: Room) -> None:
     kubelet.meanwhile(server, refused)
 
 
-def _create(server: Api, room: Room) -> None:
+def create(server: Api, room: Room) -> None:
     for node in room.nodes:
         server.create(NODES, node)
         server.merge(f"{NODES}/{node['metadata']['name']}", {"spec": {"taints": None}})
@@ -260,7 +265,7 @@ def _create(server: Api, room: Room) -> None:
         server.create(BUDGETS, budget)
 
 
-def _is_settled(pod: Json, owned: set[str]) -> bool:
+def is_settled(pod: Json, owned: set[str]) -> bool:
     is_owned = pod["metadata"]["labels"]["app"] in owned
     metadata = pod["metadata"]
     return kubelet.is_ready(pod) and "deletionTimestamp" not in metadata and is_owned == ("ownerReferences" in metadata)
@@ -280,7 +285,7 @@ def _waiting(server: Api) -> list[Json]:
 
 def carry_out(server: Api, seed: int, room: Room, folder: Path, gates: str) -> Landed:
     """Ask for a plan, do what it says, and hold it to its promises."""
-    answer = plan_of([*server.everything(), *_sets(server), *_groups(server, room)], room.target, folder, gates)
+    answer = plan_of([*server.everything(), *sets_of(server), *_groups(server, room)], room.target, folder, gates)
     assert answer.found
     assert answer.steps, f"seed {seed}: it fits already"
     landed: list[tuple[Step, str]] = []
@@ -310,7 +315,7 @@ def _nodes_of_all(pods: Sequence[Json]) -> list[str]:
     return names if all(names) else []
 
 
-def _sets(server: Api) -> Iterator[Json]:
+def sets_of(server: Api) -> Iterator[Json]:
     for kind, path in SETS.items():
         yield from ({"apiVersion": "apps/v1", "kind": kind, **each} for each in server.get(path)["items"])
 
