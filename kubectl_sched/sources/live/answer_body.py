@@ -11,23 +11,26 @@ from typing import TYPE_CHECKING
 
 from kubectl_sched.sources.budget import LARGEST_RATIO, Budget
 from kubectl_sched.sources.dump_errors import BombError
+from kubectl_sched.sources.live.connections.urllib3_errors import errors_of_the_line
 from kubectl_sched.sources.live.live_errors import ClusterError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from http.client import HTTPResponse
+
+    from urllib3.response import BaseHTTPResponse
 
 _CHUNK = 1 << 18
 _GZIP = 31
 """zlib's wbits for a stream with gzip's header."""
 
 
-def body_pieces(response: HTTPResponse, *, as_they_come: bool = False) -> Iterator[bytes]:
+def body_pieces(response: BaseHTTPResponse, *, as_they_come: bool = False) -> Iterator[bytes]:
     """Return the body; `as_they_come` does not wait until a piece is full.
 
-    Raises ClusterError for a bomb, OSError for damaged data, and IncompleteRead or what else reading raises.
+    Raises ClusterError for a bomb, OSError for damaged data or a broken line, and HTTPException for what is cut off or
+    no HTTP.
     """
-    pieces = _as_sent(response, response.read1 if as_they_come else response.read)
+    pieces = _as_sent(response.read1 if as_they_come else response.read)
     encoding = response.headers.get("Content-Encoding", "").strip().lower()
     if encoding in {"", "identity"}:
         return pieces
@@ -36,11 +39,10 @@ def body_pieces(response: HTTPResponse, *, as_they_come: bool = False) -> Iterat
     raise ClusterError("the server's answer is encoded in a way that was not asked for (it may be gzip or nothing)")
 
 
-def _as_sent(response: HTTPResponse, read: Callable[[int], bytes]) -> Iterator[bytes]:
-    while piece := read(_CHUNK):
-        yield piece
-    if response.length:
-        raise IncompleteRead(b"", response.length)
+def _as_sent(read: Callable[[int], bytes]) -> Iterator[bytes]:
+    with errors_of_the_line():
+        while piece := read(_CHUNK):
+            yield piece
 
 
 def _expanded(pieces: Iterator[bytes]) -> Iterator[bytes]:

@@ -34,11 +34,11 @@ from kubectl_sched.sources.live.server_refusals import BUSY, Answer, plain, refu
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from kubectl_sched.sources.live.connections.connection_pools import Response
+    from urllib3.response import BaseHTTPResponse
+
     from kubectl_sched.sources.live.credentials import Shown
     from kubectl_sched.sources.live.endpoint import Endpoint
 
-CONNECT_SECONDS = 30.0
 SILENCE_SECONDS = 120.0
 """The longest silence of a server in the middle of an answer; kube-apiserver itself gives up after 60 s."""
 
@@ -129,7 +129,7 @@ class Server:
             elif answer.status not in BUSY or attempt >= attempts or not self._pause_for(answer, attempt, deadline):
                 raise refusal(self.endpoint, answer, shown, attempt)
 
-    def stream(self, path: str, query: Mapping[str, str], silence_seconds: float = SILENCE_SECONDS) -> Response:
+    def stream(self, path: str, query: Mapping[str, str], silence_seconds: float = SILENCE_SECONDS) -> BaseHTTPResponse:
         """A 200 whose body comes as long as the server has something to say; whoever asks reads it and closes it.
 
         Reading raises TimeoutError after so many seconds of silence. It is not tried again. Raises ResponseError for
@@ -139,13 +139,10 @@ class Server:
         shown = self._credentials.shown()
         self._go_on()
         try:
-            connection = self._connections.take(shown, self.endpoint.timeout or CONNECT_SECONDS)
-            response = connection.ask(request, self._headers(request, shown), CONNECT_SECONDS)
+            response = self._connections.ask(request, self._headers(request, shown), shown, silence_seconds)
             if response.status == HTTPStatus.OK:
-                response.allow_silence(silence_seconds)
                 return response
-            answer = Answer.of(response, b"".join(body_pieces(response)))
-            response.release()
+            answer = Answer.of(response, _whole_body(response, lambda _: None))
         except (UnconnectedError, OSError, HTTPException) as error:
             failure = self._failure(error, Deadline(None))
             text = f"{self._name}: the connection broke ({failure})" if isinstance(failure, _BrokenError) else failure
@@ -250,8 +247,7 @@ class Server:
 
     def _ask(self, request: Request, shown: Shown, tell: Callable[[bytes], None], deadline: Deadline) -> Answer:
         self._go_on()
-        left = deadline.left
-        if left == 0:
+        if deadline.left == 0:
             raise _TooSlowError(self._too_slow(deadline))
         is_read = request.method == "GET"
         try:
@@ -264,8 +260,7 @@ class Server:
                     tell(part)
 
                 headers = self._headers(request, shown)
-                connection = self._connections.take(shown, left or CONNECT_SECONDS)
-                response = connection.ask(request, headers, SILENCE_SECONDS, deadline)
+                response = self._connections.ask(request, headers, shown, SILENCE_SECONDS, deadline)
                 body = _whole_body(response, told)
         except (UnconnectedError, OSError, HTTPException) as error:
             raise self._failure(error, deadline) from None
@@ -318,8 +313,8 @@ def _header(name: str, value: str) -> str:
     return value.encode(errors="surrogateescape").decode("latin-1")
 
 
-def _whole_body(response: Response, tell: Callable[[bytes], None]) -> bytes:
-    """The body; the connection serves again once it is whole."""
+def _whole_body(response: BaseHTTPResponse, tell: Callable[[bytes], None]) -> bytes:
+    """The body, after which the connection serves again."""
     pieces = []
     try:
         for piece in body_pieces(response):
@@ -328,7 +323,6 @@ def _whole_body(response: Response, tell: Callable[[bytes], None]) -> bytes:
     except BaseException:
         response.close()
         raise
-    response.release()
     return b"".join(pieces)
 
 

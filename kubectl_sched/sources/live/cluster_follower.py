@@ -18,8 +18,9 @@ from kubectl_sched.sources.live.live_errors import ClusterError, ResponseError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from urllib3.response import BaseHTTPResponse
+
     from kubectl_sched.sources.dump.dump import Dump
-    from kubectl_sched.sources.live.connections.connection_pools import Response
     from kubectl_sched.sources.live.endpoint import Endpoint
     from kubectl_sched.sources.pod_selection import Selection
 
@@ -81,7 +82,7 @@ class _Bell:
         """Not where watching is not allowed."""
 
         self._closed = threading.Event()
-        self._response: Response | None = None
+        self._response: BaseHTTPResponse | None = None
         self._query = {"watch": "true", "resourceVersion": version, "timeoutSeconds": str(round(LONGEST_SECONDS))}
         self._path = list_paths(BY_NAME[kind])[0]
         threading.Thread(target=self._listen, args=(server,), name=f"bell-{kind}", daemon=True).start()

@@ -25,12 +25,12 @@ from kubectl_sched.sources.live.live_errors import ClusterError, ResponseError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from http.client import HTTPResponse
+
+    from urllib3.response import BaseHTTPResponse
 
     from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.sources.kinds import Kind
     from kubectl_sched.sources.live.client import Server
-    from kubectl_sched.sources.live.connections.connection_pools import Response
     from kubectl_sched.sources.live.lister import Listed, Lister
 
 FIRST_WAIT_SECONDS, LONGEST_WAIT_SECONDS = 0.8, 30.0
@@ -133,7 +133,7 @@ class Reflector:
         self._silence_seconds = silence_seconds
         self._put = put
         self._stopped = threading.Event()
-        self._response: Response | None = None
+        self._response: BaseHTTPResponse | None = None
         self._failures = 0
         """Failures in a row, with which pauses grow. A list that succeeds ends no row: each watch after it may fail."""
         self._is_down = False
@@ -276,7 +276,7 @@ def wait_seconds(failures: int) -> float:
     return min(FIRST_WAIT_SECONDS * 2.0 ** min(failures, 10), LONGEST_WAIT_SECONDS) * random.uniform(1, 2)  # noqa: S311
 
 
-def lines(response: HTTPResponse) -> Iterator[bytes]:
+def lines(response: BaseHTTPResponse) -> Iterator[bytes]:
     """The whole lines of a body as they come; a last one that was cut off is left out."""
     rest: list[bytes] = []
     size = 0

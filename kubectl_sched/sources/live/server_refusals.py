@@ -17,7 +17,7 @@ from kubectl_sched.sources.live.connections.tls import expired_at
 from kubectl_sched.sources.live.live_errors import ClusterError, ResponseError
 
 if TYPE_CHECKING:
-    from http.client import HTTPResponse
+    from urllib3.response import BaseHTTPResponse
 
     from kubectl_sched.sources.live.credentials import Shown
     from kubectl_sched.sources.live.endpoint import Endpoint
@@ -47,7 +47,7 @@ class Answer(NamedTuple):
     retry_after: str = ""
 
     @classmethod
-    def of(cls, response: HTTPResponse, body: bytes) -> Answer:
+    def of(cls, response: BaseHTTPResponse, body: bytes) -> Answer:
         """The body has been read before."""
         return cls(response.status, body, response.headers.get("Retry-After", ""))
 

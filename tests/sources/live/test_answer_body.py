@@ -5,10 +5,11 @@ from __future__ import annotations
 import gzip
 import io
 import json
-from http.client import HTTPResponse, IncompleteRead
-from typing import TYPE_CHECKING, NamedTuple, cast
+from http.client import IncompleteRead
+from typing import TYPE_CHECKING
 
 import pytest
+from urllib3 import HTTPResponse
 
 from kubectl_sched.sources import budget
 from kubectl_sched.sources.kinds import BY_NAME
@@ -18,26 +19,14 @@ from kubectl_sched.sources.live.lister import decoded
 from kubectl_sched.sources.live.live_errors import ClusterError
 
 if TYPE_CHECKING:
-    import socket
     from collections.abc import Callable
 
 TEXT = json.dumps(list(range(200_000))).encode()
 
 
-class Sent(NamedTuple):
-    """A socket from which this may be read."""
-
-    text: bytes
-
-    def makefile(self, _: str) -> io.BytesIO:
-        return io.BytesIO(self.text)
-
-
 def answer(body: bytes, encoding: str = "gzip", length: int | None = None) -> HTTPResponse:
-    head = f"HTTP/1.1 200 OK\r\nContent-Encoding: {encoding}\r\nContent-Length: {length or len(body)}\r\n\r\n"
-    response = HTTPResponse(cast("socket.socket", Sent(head.encode() + body)))
-    response.begin()
-    return response
+    headers = {"Content-Encoding": encoding, "Content-Length": str(length or len(body))}
+    return HTTPResponse(io.BytesIO(body), headers, 200, preload_content=False, decode_content=False)
 
 
 def whole(response: HTTPResponse) -> bytes:

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kubectl_sched.sources.live.client import Server
-from kubectl_sched.sources.live.connections import connection_pools
-from kubectl_sched.sources.live.connections.connection_pools import Connections
+from kubectl_sched.sources.live.connections import connection
 from kubectl_sched.sources.live.connections.tls import ssl_context
 from kubectl_sched.sources.live.credentials import Credentials, Shown
 from kubectl_sched.sources.live.endpoint import Endpoint, Material, User
@@ -21,6 +20,8 @@ from tests.sources.live.silent_server import serving
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from urllib3.response import BaseHTTPResponse
 
 EARLY = b"HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n"
 PROCESSING = b"HTTP/1.1 102 Processing\r\n\r\n"
@@ -44,7 +45,7 @@ def test_interim_answers_without_end_are_no_answer() -> None:
 def test_a_connection_serves_again_unless_it_was_idle_for_long(
     monkeypatch: pytest.MonkeyPatch, longest: float, made: int
 ) -> None:
-    monkeypatch.setattr(connection_pools, "_LONGEST_IDLE_SECONDS", longest)
+    monkeypatch.setattr(connection, "_LONGEST_IDLE_SECONDS", longest)
     taken: list[socket.socket] = []
     with serving(ANSWER, taken) as address:
         server = Server(Endpoint(address), environment={})
@@ -52,19 +53,25 @@ def test_a_connection_serves_again_unless_it_was_idle_for_long(
         assert len(taken) == made
 
 
+def line_of(response: BaseHTTPResponse) -> socket.socket:
+    connection: Any = response.connection
+    assert isinstance(connection.sock, socket.socket)
+    return connection.sock
+
+
 def test_a_line_is_asked_now_and_then_whether_it_is_alive() -> None:
     with serving(ANSWER) as address:
-        connection = Connections(Endpoint(address), {}).take(Shown(), 60.0)
-        assert connection.sock.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
-        connection.close()
+        response = Server(Endpoint(address), environment={}).stream("/pods", {"watch": "true"})
+        line = line_of(response)
+        assert line.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+        assert line.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == 45_000
+        response.close()
 
 
 def test_a_watch_may_be_silent_for_as_long_as_its_reader_says() -> None:
     with serving(ANSWER) as address:
         response = Server(Endpoint(address), environment={}).stream("/pods", {"watch": "true"}, 90.0)
-        connection = response.connection
-        assert connection is not None
-        assert connection.sock.gettimeout() == 90.0
+        assert line_of(response).gettimeout() == 90.0
         response.close()
 
 

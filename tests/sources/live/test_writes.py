@@ -149,7 +149,7 @@ class TestWriting:
         def unconnected(*_: object) -> None:
             raise UnconnectedError("there is no such host", may_come=may_come)
 
-        script.before_answers = lambda: monkeypatch.setattr(Connections, "take", unconnected)
+        script.before_answers = lambda: monkeypatch.setattr(Connections, "ask", unconnected)
         script.begin(HANG_UP)
         with pytest.raises(LostResponseError, match="there is no such host"):
             server.write("POST", "/x", b"{}", repeatable=True)

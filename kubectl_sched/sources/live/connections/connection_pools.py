@@ -1,57 +1,59 @@
-"""Connections to one server: with its trust, and each for one request after another.
+"""Connections to one server: urllib3 pools them, leads them through proxies and speaks HTTP; the trust is kubectl's.
 
-They are http.client's own: a library of pools takes as long to import as a thousand nodes to read.
+Nothing is asked twice here and no redirect is followed.
 """
 
 from __future__ import annotations
 
-import io
-import selectors
 import socket
 import ssl
 import threading
-import time
-import weakref
-from contextlib import suppress
-from functools import partial
-from http import HTTPStatus
-from http.client import HTTPConnection, HTTPException, HTTPResponse, parse_headers
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
-from kubectl_sched.sources.live.connections.tls import certified_name, distrust, may_pass_by, ssl_context
-from kubectl_sched.sources.live.connections.ways import (
-    LEAST_SECONDS,
-    PORTS,
-    SILENT,
-    Way,
-    authorization_for,
-    proxy_before,
-)
+from urllib3 import HTTPHeaderDict, PoolManager, ProxyManager, Timeout, disable_warnings
+from urllib3.exceptions import InsecureRequestWarning, LocationValueError
+
+from kubectl_sched.sources.live.connections.connection import answered_by, with_our_connections
+from kubectl_sched.sources.live.connections.proxies import PORTS, authorization_for, proxy_before, user_of
+from kubectl_sched.sources.live.connections.tls import certified_name, ssl_context
+from kubectl_sched.sources.live.connections.urllib3_errors import errors_of_the_line
 from kubectl_sched.sources.live.endpoint import host_of, split_address
-from kubectl_sched.sources.live.live_errors import BrokenHandshakeError, UnconnectedError
+from kubectl_sched.sources.live.live_errors import KubeconfigError, UnconnectedError
 from kubectl_sched.sources.live.request_deadline import Deadline
-from kubectl_sched.sources.live.server_refusals import plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from urllib.parse import SplitResult
 
-    from typing_extensions import Buffer
+    from urllib3 import HTTPConnectionPool
+    from urllib3.response import BaseHTTPResponse
 
     from kubectl_sched.sources.live.credentials import Shown
     from kubectl_sched.sources.live.endpoint import Endpoint
 
 JSON = "application/json"
+CONNECT_SECONDS = 30.0
 
 _UNQUOTED = "/?:@!$&'()*+,;=~%[]"
 """The characters of a request's target that stand as they are, besides letters and digits."""
 
-_NO_DEADLINE = Deadline(None)
-_LONGEST_IDLE_SECONDS = 90.0
-"""As net/http."""
+_LEAST_SECONDS = 0.001
+"""As 0 would mean not to wait for a socket at all."""
 
-_MOST_INTERIM = 5
-"""As net/http."""
+_KEPT = 64
+"""Idle connections; more than are ever used at once."""
+
+_NO_DEADLINE = Deadline(None)
+_PROBES = {"TCP_KEEPIDLE": 15, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3, "TCP_USER_TIMEOUT": 45_000}
+"""A line that is dead is found out after 45 s, whether something was sent on it or not, as client-go's pings do."""
+
+
+def socket_options() -> list[tuple[int, int, int]]:
+    """Return the options of every socket to a server, as far as the platform has them."""
+    probes = [(getattr(socket, name), value) for name, value in _PROBES.items() if hasattr(socket, name)]
+    of_tcp = [(socket.IPPROTO_TCP, name, value) for name, value in ((socket.TCP_NODELAY, 1), *probes)]
+    return [(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1), *of_tcp]
 
 
 class Request(NamedTuple):
@@ -64,235 +66,119 @@ class Request(NamedTuple):
     accept: str = JSON
 
 
-class Response(HTTPResponse):
-    """An answer whose head has come. Its connection ends with it, unless it is released."""
-
-    def __init__(self, sock: socket.socket, *args: Any, deadline: Deadline, **more: Any) -> None:
-        super().__init__(sock, *args, **more)
-        if deadline.seconds is not None:
-            self.fp = io.BufferedReader(_ReadUntil(deadline, sock, self.fp.detach()))
-        self._socket = sock
-        self.connection: Connection | None = None
-
-    def _read_status(self) -> tuple[str, int, str]:
-        """Pass over what comes before the answer itself (RFC 9110, 15.2), of which http.client knows only 100."""
-        for _ in range(_MOST_INTERIM):
-            line: tuple[str, int, str] = super()._read_status()  # type: ignore[misc]
-            if line[1] >= HTTPStatus.OK:
-                return line
-            parse_headers(self.fp)
-        raise HTTPException(f"over {_MOST_INTERIM} interim answers")
-
-    def allow_silence(self, seconds: float) -> None:
-        """Let each read from now on wait so long."""
-        self._socket.settimeout(seconds)
-
-    def shutdown(self) -> None:
-        """End a read that waits in another thread."""
-        self._socket.shutdown(socket.SHUT_RD)
-
-    def release(self) -> None:
-        """Let the connection serve again: the whole body has been read."""
-        connection, self.connection = self.connection, None
-        self.close()
-        if connection is not None:
-            connection.give_back()
-
-    def close(self) -> None:
-        """End the reading."""
-        connection, self.connection = self.connection, None
-        super().close()
-        if connection is not None:
-            connection.close()
-
-
-class _ReadUntil(io.RawIOBase):
-    """Reads from a socket until a deadline, however slowly something comes."""
-
-    def __init__(self, deadline: Deadline, sock: socket.socket, raw: io.RawIOBase) -> None:
-        super().__init__()
-        self._deadline, self._socket, self._raw = deadline, sock, raw
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Buffer, /) -> int | None:
-        left = self._deadline.left
-        if left == 0:
-            raise TimeoutError
-        self._socket.settimeout(left)
-        return self._raw.readinto(buffer)
-
-    def close(self) -> None:
-        self._raw.close()
-        super().close()
-
-
 class Connections:
     """The connections to one endpoint, made as they are needed, by whatever thread."""
 
     def __init__(self, endpoint: Endpoint, environment: Mapping[str, str]) -> None:
         self._endpoint = endpoint
         self._environment = environment
-        self._pools: dict[Shown, _Pool] = {}
+        self._route: _Route | None = None
         self._lock = threading.Lock()
-        weakref.finalize(self, _close, self._pools)
-
-    def take(self, shown: Shown, seconds: float) -> Connection:
-        """Return an open connection that shows this certificate, within so many seconds; nothing is under way on it.
-
-        Raises UnconnectedError, KubeconfigError for a certificate or a proxy that makes no sense, ssl.SSLError where
-        one side does not trust the other, and TimeoutError or another OSError where the server does not go on.
-        """
-        with self._lock:
-            pool = self._pools.get(shown)
-            if pool is None:
-                pool = _Pool.of(self._endpoint, shown, self._environment)
-                _close(self._pools)  # those of credentials that were shown before
-                self._pools.clear()
-                self._pools[shown] = pool
-        return pool.take(seconds)
-
-
-class _Pool(NamedTuple):
-    """The connections that show one certificate, and what a new one needs."""
-
-    way: Way
-    name: str
-    """The host that the server's certificate must be for."""
-
-    prefix: str
-    """The beginning of every target: the path of the server's address, or all of it for a proxy that passes on."""
-
-    context: ssl.SSLContext | None
-    """None for a server without TLS."""
-
-    idle: list[Connection]
-    """The one that was used last at the end."""
-
-    @classmethod
-    def of(cls, endpoint: Endpoint, shown: Shown, environment: Mapping[str, str]) -> _Pool:
-        server = split_address(endpoint.server)
-        if server is None or server.scheme not in {"http", "https"}:
-            raise UnconnectedError("its address names no host that there can be")
-        host = host_of(server)
-        context = ssl_context(endpoint, shown) if server.scheme == "https" else None
-        proxy = proxy_before(endpoint, environment)
-        way = Way(host, server.port or PORTS[server.scheme], proxy, is_for_tls=context is not None)
-        before = f"http://{server.netloc.rpartition('@')[2]}" if way.passes_on else ""
-        return cls(
-            way=way,
-            name=certified_name(endpoint),
-            prefix=before + server.path.rstrip("/"),
-            context=context,
-            idle=[],
-        )
-
-    def take(self, seconds: float) -> Connection:
-        while self.idle:
-            with suppress(IndexError):  # another thread was faster
-                connection = self.idle.pop()
-                if connection.is_fresh and connection.is_open:
-                    return connection
-                connection.close()
-        connection = Connection(self, seconds)
-        try:
-            connection.connect()
-        except BaseException:
-            connection.close()
-            raise
-        return connection
-
-
-class Connection(HTTPConnection):
-    """A connection to the server, by whatever way."""
-
-    response_class: Any
-    """Makes the next Response."""
-
-    def __init__(self, pool: _Pool, seconds: float) -> None:
-        super().__init__(pool.way.host, pool.way.port)
-        self.default_port = PORTS["http" if pool.context is None else "https"]
-        self._pool = pool
-        self._seconds = seconds
-        self._idle_since = 0.0
-
-    @property
-    def is_fresh(self) -> bool:
-        """Report whether it was idle for no longer than what lies between us and the server may remember it."""
-        return time.monotonic() - self._idle_since < _LONGEST_IDLE_SECONDS
-
-    @property
-    def is_open(self) -> bool:
-        """Report whether the server keeps it open: whatever comes without being asked for is its end."""
-        with selectors.DefaultSelector() as selector:
-            selector.register(self.sock, selectors.EVENT_READ)
-            return not selector.select(0)
-
-    def give_back(self) -> None:
-        """Serve again, unless the server wanted to close after its answer."""
-        if self.sock is not None:
-            self._idle_since = time.monotonic()
-            self._pool.idle.append(self)
-
-    def connect(self) -> None:
-        """As Connections.take."""
-        try:
-            self._connect()
-        except TimeoutError:
-            raise UnconnectedError(SILENT) from None
-        except ssl.SSLError as error:
-            if not may_pass_by(error):
-                raise
-            raise BrokenHandshakeError(distrust(error, self._pool.name)) from None
-        except OSError as error:
-            raise BrokenHandshakeError(plain(error)) from None
-
-    def _connect(self) -> None:
-        pool = self._pool
-        self.sock = pool.way.opened(self._seconds)
-        if pool.context is None:
-            return
-        if pool.way.proxy is not None and pool.way.proxy.scheme == "https":
-            from urllib3.util.ssltransport import SSLTransport  # TLS within TLS
-
-            self.sock = SSLTransport(self.sock, pool.context, pool.name, suppress_ragged_eofs=False)
-        else:
-            # An end that is not announced may be anybody's: what came before it is not whole.
-            self.sock = pool.context.wrap_socket(self.sock, server_hostname=pool.name, suppress_ragged_eofs=False)
 
     def ask(
         self,
         request: Request,
         headers: Sequence[tuple[str, str]],
+        shown: Shown,
         silence_seconds: float,
         deadline: Deadline = _NO_DEADLINE,
-    ) -> Response:
-        """Send the request; the head of its answer. No read may wait for longer than that, or beyond the deadline.
+    ) -> BaseHTTPResponse:
+        """Send the request once and return the head of its answer, whose body has to be read to its end, or closed.
 
-        Raises OSError, ssl.SSLError among them, or HTTPException.
+        No read may wait for longer than `silence_seconds`, or beyond the deadline if there is one. Raises
+        UnconnectedError where nothing was sent, KubeconfigError for a certificate or a proxy that makes no sense, and
+        OSError (ssl.SSLError and TimeoutError among them) or HTTPException where the answer does not come.
         """
-        self.sock.settimeout(max(deadline.left, LEAST_SECONDS) if deadline.left is not None else silence_seconds)
-        self.response_class = partial(Response, deadline=deadline)
-        takes_gzip = any(name == "Accept-Encoding" for name, _ in headers)
-        target = quote(self._pool.prefix + request.path, _UNQUOTED)
+        with self._lock:
+            if self._route is None or self._route.shown != shown:
+                self._route = _Route.to(self._endpoint, shown, self._environment)
+            route = self._route
+        connecting = deadline.left or self._endpoint.timeout or CONNECT_SECONDS
+        timeout = Timeout(
+            connect=max(connecting / route.addresses, _LEAST_SECONDS),
+            read=silence_seconds if deadline.left is None else max(deadline.left, _LEAST_SECONDS),
+        )
+        with answered_by(deadline), errors_of_the_line():
+            return route.pool.urlopen(
+                request.method,
+                route.prefix + quote(request.path, _UNQUOTED),
+                request.body,
+                HTTPHeaderDict(headers),
+                retries=False,
+                redirect=False,
+                assert_same_host=False,
+                timeout=timeout,
+                preload_content=False,
+                decode_content=False,
+            )
+
+
+class _Route(NamedTuple):
+    """The way to a server for one who shows these credentials, and the connections that it has."""
+
+    shown: Shown
+    pool: HTTPConnectionPool
+
+    prefix: str
+    """The beginning of every target: the path of the server's address, or all of it for a proxy that passes on."""
+
+    addresses: int
+    """The number of addresses to try, each with its part of the time (Go's net: partialDeadline)."""
+
+    @classmethod
+    def to(cls, endpoint: Endpoint, shown: Shown, environment: Mapping[str, str]) -> _Route:
+        server = split_address(endpoint.server)
+        if server is None or server.scheme not in {"http", "https"}:
+            raise UnconnectedError("its address names no host that there can be")
+        how: dict[str, Any] = {"maxsize": _KEPT, "socket_options": socket_options()}
+        if server.scheme == "https":
+            how |= {"ssl_context": ssl_context(endpoint, shown), "server_hostname": certified_name(endpoint)}
+            if endpoint.insecure:
+                disable_warnings(InsecureRequestWarning)
+        proxy = proxy_before(endpoint, environment)
+        manager = _manager(proxy, how)
+        pools = manager.pool_classes_by_scheme.items()
+        manager.pool_classes_by_scheme = {scheme: with_our_connections(pool) for scheme, pool in pools}
+        host, port = host_of(server), server.port or PORTS[server.scheme]
         try:
-            self.putrequest(request.method, target, skip_accept_encoding=takes_gzip)
-            for name, value in (*headers, *(authorization_for(self._pool.way.proxy) if target[:1] != "/" else ())):
-                self.putheader(name, value)
-            if request.body is not None:
-                self.putheader("Content-Length", str(len(request.body)))
-            with suppress(BrokenPipeError):  # a server may answer before it has read everything
-                self.endheaders(request.body)
-            response = cast("Response", self.getresponse())
-        except BaseException:
-            self.close()
-            raise
-        response.connection = self
-        return response
+            pool = manager.connection_from_host(host, port, server.scheme)
+        except LocationValueError:
+            raise UnconnectedError("its address names no host that there can be") from None
+        passes_on = isinstance(manager, ProxyManager) and server.scheme == "http"
+        before = f"http://{server.netloc.rpartition('@')[2]}" if passes_on else ""
+        dialled = (host, port) if proxy is None else (proxy.hostname or "", proxy.port or PORTS[proxy.scheme])
+        return cls(shown, pool, before + quote(server.path.rstrip("/"), _UNQUOTED), _addresses(*dialled))
 
 
-def _close(pools: dict[Shown, _Pool]) -> None:
-    for pool in pools.values():
-        for connection in pool.idle:
-            connection.close()
+def _manager(proxy: SplitResult | None, how: Mapping[str, Any]) -> PoolManager:
+    """Return what makes pools of connections straight to a server, or through a proxy."""
+    if proxy is None:
+        return PoolManager(**how)
+    if proxy.scheme.startswith("socks"):
+        return _socks_manager(proxy, how)
+    return ProxyManager(
+        f"{proxy.scheme}://{proxy.netloc.rpartition('@')[2]}",
+        proxy_headers=dict(authorization_for(proxy)),
+        proxy_ssl_context=ssl.create_default_context() if proxy.scheme == "https" else None,
+        **how,
+    )
+
+
+def _socks_manager(proxy: SplitResult, how: Mapping[str, Any]) -> PoolManager:
+    """Go through a SOCKS5 proxy, which looks up the name, as kubectl lets it."""
+    try:
+        import socks  # type: ignore[import-untyped] # noqa: F401 - without it the next import warns, and fails
+    except ImportError:
+        raise KubeconfigError("a socks5 proxy needs PySocks: pip install 'kubectl-sched[socks]'") from None
+    from urllib3.contrib.socks import SOCKSProxyManager
+
+    name, password = user_of(proxy)
+    address = proxy.netloc.rpartition("@")[2] + ("" if proxy.port else f":{PORTS[proxy.scheme]}")
+    return SOCKSProxyManager(f"socks5h://{address}", name or None, password or None, **how)
+
+
+def _addresses(host: str, port: int) -> int:
+    try:
+        return max(len(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)), 1)
+    except (OSError, UnicodeError):  # which connecting comes upon as well
+        return 1

@@ -3,11 +3,43 @@
 from __future__ import annotations
 
 import ipaddress
+from base64 import b64encode
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
+
+from kubectl_sched.sources.live.endpoint import split_address
+from kubectl_sched.sources.live.live_errors import KubeconfigError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from urllib.parse import SplitResult
+
+    from kubectl_sched.sources.live.endpoint import Endpoint
+
+PORTS = {"http": 80, "https": 443, "socks5": 1080, "socks5h": 1080}
+
+
+def proxy_before(endpoint: Endpoint, environment: Mapping[str, str]) -> SplitResult | None:
+    """Return the proxy before the server, if any. Raises KubeconfigError for one that makes no sense."""
+    address = endpoint.proxy or proxy_from_environment(endpoint.server, environment)
+    parts = split_address(address) if address else None
+    if address and (parts is None or parts.scheme not in PORTS):
+        # Without what it says of a user.
+        named = f"{parts.scheme}://{parts.hostname}" if parts is not None else "that is set"
+        raise KubeconfigError(f"the proxy {named} is no http, https or socks5 address")
+    return parts
+
+
+def authorization_for(proxy: SplitResult) -> tuple[tuple[str, str], ...]:
+    """Return the header that shows the proxy who asks."""
+    if not proxy.username:
+        return ()
+    return (("Proxy-Authorization", f"Basic {b64encode(':'.join(user_of(proxy)).encode()).decode()}"),)
+
+
+def user_of(proxy: SplitResult) -> tuple[str, str]:
+    """Return the name and the password of the proxy's address."""
+    return unquote(proxy.username or ""), unquote(proxy.password or "")
 
 
 def proxy_from_environment(server: str, environment: Mapping[str, str]) -> str | None:

@@ -9,7 +9,7 @@ import ssl
 import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from kubectl_sched.lazy_pattern import pattern
@@ -17,6 +17,9 @@ from kubectl_sched.sources.live.endpoint import host_of
 from kubectl_sched.sources.live.live_errors import KubeconfigError
 
 if TYPE_CHECKING:
+    import socket
+    from typing import Self
+
     from kubectl_sched.sources.live.credentials import Shown
     from kubectl_sched.sources.live.endpoint import Endpoint
 
@@ -35,12 +38,37 @@ _PEM = pattern(rb"-----BEGIN CERTIFICATE-----(.+?)-----END CERTIFICATE-----", re
 _VALIDITY = pattern(rb"\x30.(?:\x17\x0d\d{12}Z|\x18\x0f\d{14}Z)(?:\x17\x0d(\d{12})Z|\x18\x0f(\d{14})Z)", re.DOTALL)
 
 
+class _Context(ssl.SSLContext):
+    """Makes lines whose end is an error where the other side does not announce it: what came before is not whole."""
+
+    def __new__(cls) -> Self:
+        """Speak as a client."""
+        context = super().__new__(cls, ssl.PROTOCOL_TLS_CLIENT)
+        context.sslobject_class = _WithinTLS
+        return context
+
+    def wrap_socket(self, sock: socket.socket, *arguments: Any, **more: Any) -> ssl.SSLSocket:
+        """Speak TLS over a socket."""
+        return super().wrap_socket(sock, *arguments, **{**more, "suppress_ragged_eofs": False})
+
+
+class _WithinTLS(ssl.SSLObject):
+    """TLS within that of a proxy, where urllib3 takes a line that just ends for a body's end."""
+
+    def read(self, *arguments: Any) -> Any:
+        """Read as from any other line."""
+        try:
+            return super().read(*arguments)
+        except ssl.SSLEOFError:
+            raise ConnectionAbortedError("the other side closed it unexpectedly") from None
+
+
 def ssl_context(endpoint: Endpoint, shown: Shown) -> ssl.SSLContext:
     """Verifies the server unless told not to, and shows the client's certificate if there is one.
 
     Raises KubeconfigError where a certificate or a key cannot be read.
     """
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context = _Context()
     context.set_alpn_protocols(["http/1.1"])
     # Go asks less of an authority's certificate, and takes the server's own for one.
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
