@@ -138,5 +138,7 @@ def plain(error: Exception) -> str:
         return "the answer was cut off"
     if isinstance(error, HTTPException) and not isinstance(error, OSError):
         return "the answer is no HTTP"
+    if isinstance(error, TimeoutError) and not error.strerror:
+        return "timed out"
     reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
     return _OPENSSL_CODE.sub("", reason.partition(" (_ssl.c")[0]).lower()

@@ -7,6 +7,7 @@ import http.client
 import socket
 import ssl
 import threading
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -91,7 +92,8 @@ class TLSProxy(Proxy):
 
     def serve(self, client: socket.socket) -> None:
         """As Proxy's."""
-        super().serve(self._context.wrap_socket(client, server_side=True))
+        with suppress(ssl.SSLError):  # of somebody who does not trust it
+            super().serve(self._context.wrap_socket(client, server_side=True))
 
 
 class RefusingProxy(Proxy):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import ssl
 import threading
-from contextlib import suppress
+from contextlib import contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,12 +16,18 @@ from kubectl_sched.sources.live.connections.tls import ssl_context
 from kubectl_sched.sources.live.credentials import Credentials, Shown
 from kubectl_sched.sources.live.endpoint import Endpoint, Material, User
 from kubectl_sched.sources.live.live_errors import ClusterError
+from tests.e2e.live.proxies import TLSProxy
 from tests.sources.live.silent_server import serving
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
     from pathlib import Path
+    from typing import TypeAlias
 
     from urllib3.response import BaseHTTPResponse
+
+    Proxied: TypeAlias = Callable[[int], AbstractContextManager[str]]
 
 EARLY = b"HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n"
 PROCESSING = b"HTTP/1.1 102 Processing\r\n\r\n"
@@ -75,8 +81,26 @@ def test_a_watch_may_be_silent_for_as_long_as_its_reader_says() -> None:
         response.close()
 
 
+@pytest.fixture
+def proxied(certificate: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Proxied:
+    """A way to give the port of a server on this host the address of a proxy before it that speaks TLS."""
+    for path, name in zip(certificate, ("apiserver.crt", "apiserver.key"), strict=True):
+        (tmp_path / name).write_bytes(path.read_bytes())
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate[0]))
+
+    @contextmanager
+    def proxy(port: int) -> Iterator[str]:
+        with TLSProxy(port, tmp_path) as between:
+            yield f"https://localhost:{between.address.rpartition(':')[2]}"
+
+    return proxy
+
+
+@pytest.mark.parametrize("through_tls", [False, True])
 @pytest.mark.parametrize("says_goodbye", [True, False])
-def test_what_ends_without_a_word_of_tls_is_not_whole(certificate: tuple[Path, Path], says_goodbye: bool) -> None:
+def test_what_ends_without_a_word_of_tls_is_not_whole(
+    certificate: tuple[Path, Path], proxied: Proxied, says_goodbye: bool, through_tls: bool
+) -> None:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(*certificate)
     with socket.create_server(("127.0.0.1", 0)) as listening:
@@ -93,14 +117,17 @@ def test_what_ends_without_a_word_of_tls_is_not_whole(certificate: tuple[Path, P
         thread = threading.Thread(target=answer)
         thread.start()
         trusted = Material(path=str(certificate[0]))
-        address = f"https://127.0.0.1:{listening.getsockname()[1]}"
-        server = Server(Endpoint(address, authority=trusted, server_name="localhost"), environment={}, attempts=1)
-        if says_goodbye:
-            assert server.get("/x") == b"body"
-        else:
-            with pytest.raises(ClusterError, match="the connection broke"):
-                server.get("/x")
-        thread.join()
+        port = listening.getsockname()[1]
+        address = f"https://127.0.0.1:{port}"
+        with proxied(port) if through_tls else nullcontext(None) as proxy:
+            endpoint = Endpoint(address, authority=trusted, server_name="localhost", proxy=proxy)
+            server = Server(endpoint, environment={}, attempts=1)
+            if says_goodbye:
+                assert server.get("/x") == b"body"
+            else:
+                with pytest.raises(ClusterError, match="the connection broke"):
+                    server.get("/x")
+            thread.join()
 
 
 def test_the_first_address_that_answers_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -67,6 +67,8 @@ def server(script: Script) -> Iterator[Server]:
                 return
             said = b'{"kind":"Status","reason":"Why","message":"because"}'
             self.send_response(status)
+            if status == 307:
+                self.send_header("Location", "/elsewhere")
             if status == 429:
                 self.send_header("Retry-After", "7")
             if script.encoding:
@@ -75,7 +77,7 @@ def server(script: Script) -> Iterator[Server]:
             self.end_headers()
             self.wfile.write(said)
 
-        do_POST = do_PATCH = do_DELETE = answer  # noqa: N815 - http.server's names
+        do_GET = do_POST = do_PATCH = do_DELETE = answer  # noqa: N815 - http.server's names
 
         def log_message(self, *_: object) -> None:
             pass
@@ -135,6 +137,24 @@ class TestWriting:
         with pytest.raises(LostResponseError, match="so that it may have been done"):
             server.write("POST", "/x", b"{}", repeatable=True)
         assert len(script.requests) == client.ATTEMPTS
+
+    def test_what_is_lost_on_a_line_that_has_served_before_was_sent_once(self, server: Server, script: Script) -> None:
+        script.begin(200, HANG_UP, 200, HANG_UP)
+        server.write("POST", "/x", b"{}")
+        with pytest.raises(LostResponseError):
+            server.write("POST", "/x", b"{}")
+        server.write("POST", "/x", b"{}")
+        with pytest.raises(ClusterError, match="the connection broke"):
+            server.stream("/x", {"watch": "true"})
+        assert [method for method, *_ in script.requests] == ["POST", "POST", "POST", "GET"]
+
+    def test_no_redirect_is_followed(self, server: Server, script: Script) -> None:
+        script.begin(*[307] * 2)
+        with pytest.raises(ResponseError, match="redirects to another address"):
+            server.write("POST", "/x", b"{}")
+        with pytest.raises(ResponseError, match="redirects to another address"):
+            server.get("/x")
+        assert [path for _, path, *_ in script.requests] == ["/x", "/x"]
 
     def test_whoever_gives_up_meanwhile_learns_what_was_done(self, server: Server, script: Script) -> None:
         script.before_answers = server.stop

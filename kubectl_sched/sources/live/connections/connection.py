@@ -139,7 +139,7 @@ class _Connection(HTTPConnection):
             said = plain(error).removeprefix("tunnel connection failed: ")[:_MOST_QUOTED]
             return UnconnectedError(f"its proxy does not let us through ({said.strip()})")
         if isinstance(error, TimeoutError):
-            return UnconnectedError(_SILENT)
+            return UnconnectedError(_SILENT if self.proxy is None else "nothing comes through its proxy (timed out)")
         if not isinstance(error, ssl.SSLError):
             return BrokenHandshakeError(plain(error))
         said = distrust(error, getattr(self, "server_hostname", None) or self.host)

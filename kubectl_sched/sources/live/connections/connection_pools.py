@@ -158,7 +158,7 @@ def _manager(proxy: SplitResult | None, how: Mapping[str, Any]) -> PoolManager:
         return _socks_manager(proxy, how)
     return ProxyManager(
         f"{proxy.scheme}://{proxy.netloc.rpartition('@')[2]}",
-        proxy_headers=dict(authorization_for(proxy)),
+        proxy_headers=authorization_for(proxy),
         proxy_ssl_context=ssl.create_default_context() if proxy.scheme == "https" else None,
         **how,
     )

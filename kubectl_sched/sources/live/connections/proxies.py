@@ -30,11 +30,10 @@ def proxy_before(endpoint: Endpoint, environment: Mapping[str, str]) -> SplitRes
     return parts
 
 
-def authorization_for(proxy: SplitResult) -> tuple[tuple[str, str], ...]:
+def authorization_for(proxy: SplitResult) -> dict[str, str]:
     """Return the header that shows the proxy who asks."""
-    if not proxy.username:
-        return ()
-    return (("Proxy-Authorization", f"Basic {b64encode(':'.join(user_of(proxy)).encode()).decode()}"),)
+    pair = ":".join(user_of(proxy)).encode()
+    return {"Proxy-Authorization": f"Basic {b64encode(pair).decode()}"} if proxy.username else {}
 
 
 def user_of(proxy: SplitResult) -> tuple[str, str]:
