@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kubectl_sched.sources.live.client import Server
-from kubectl_sched.sources.live.connections import connection
+from kubectl_sched.sources.live.connections import pooled_connection
 from kubectl_sched.sources.live.connections.tls import ssl_context
 from kubectl_sched.sources.live.credentials import Credentials, Shown
 from kubectl_sched.sources.live.endpoint import Endpoint, Material, User
@@ -51,7 +51,7 @@ def test_interim_answers_without_end_are_no_answer() -> None:
 def test_a_connection_serves_again_unless_it_was_idle_for_long(
     monkeypatch: pytest.MonkeyPatch, longest: float, made: int
 ) -> None:
-    monkeypatch.setattr(connection, "_LONGEST_IDLE_SECONDS", longest)
+    monkeypatch.setattr(pooled_connection, "_LONGEST_IDLE_SECONDS", longest)
     taken: list[socket.socket] = []
     with serving(ANSWER, taken) as address:
         server = Server(Endpoint(address), environment={})

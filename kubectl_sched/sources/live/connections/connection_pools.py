@@ -14,7 +14,7 @@ from urllib.parse import quote
 from urllib3 import HTTPHeaderDict, PoolManager, ProxyManager, Timeout, disable_warnings
 from urllib3.exceptions import InsecureRequestWarning, LocationValueError
 
-from kubectl_sched.sources.live.connections.connection import answered_by, with_our_connections
+from kubectl_sched.sources.live.connections.pooled_connection import answered_by, with_our_connections
 from kubectl_sched.sources.live.connections.proxies import PORTS, authorization_for, proxy_before, user_of
 from kubectl_sched.sources.live.connections.tls import certified_name, ssl_context
 from kubectl_sched.sources.live.connections.urllib3_errors import errors_of_the_line

@@ -1,4 +1,4 @@
-"""What urllib3's connections lack: interim answers, one deadline for a whole answer, and no use of a line long idle."""
+"""A connection in urllib3's pools: passes over interim answers, keeps a deadline, and says what broke unsent."""
 
 from __future__ import annotations
 
