@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -52,13 +53,19 @@ class Selectors:
         self, rules: DeviceRules, *, list_attributes: bool, sees_sharing: bool, budget: CycleBudget | None = None
     ) -> None:
         self._rules = rules
-        self._budget = budget or CycleBudget(UNLIMITED)
+        self.budget = budget or CycleBudget(UNLIMITED)
         self._sees_sharing = sees_sharing
         self._list_attributes = rules.selectors_read_lists or list_attributes
         self._inputs: dict[SliceDevice, Mapping[str, object] | str] = {}
         self._answers: dict[str, dict[Hashable, Answer]] = {}
         self._programs: dict[str, Program | Answer] = {}
         self._readable: dict[SliceDevice, bool] = {}
+
+    def drawing_on(self, budget: CycleBudget) -> Selectors:
+        """Return the selectors, with all that is known already, for work that draws on another budget."""
+        other = copy(self)
+        other.budget = budget
+        return other
 
     def match(self, owner: str, selectors: Sequence[DeviceSelector], device: SliceDevice) -> bool:
         """Report whether all selectors of the owner (`class NAME`, `claim NAME`) match; raises AllocationFailed."""
@@ -91,16 +98,16 @@ class Selectors:
         answers = self._answers.setdefault(expression, {})
         key = self._key(program.reads, device)
         if key not in answers:
-            self._budget.spend(_STEPS_A_DEVICE)
-            self._budget.hold(_BYTES_AN_ANSWER)
+            self.budget.spend(_STEPS_A_DEVICE)
+            self.budget.hold(_BYTES_AN_ANSWER)
             answers[key] = self._ask(program, device)
         return answers[key]
 
     def _compiled(self, expression: str) -> Program | Answer:
         from kubectl_sched.dynamic_resource_allocation import cel
 
-        self._budget.spend(_STEPS_A_CHARACTER * len(expression))
-        self._budget.hold(_BYTES_A_CHARACTER * len(expression))
+        self.budget.spend(_STEPS_A_CHARACTER * len(expression))
+        self.budget.hold(_BYTES_A_CHARACTER * len(expression))
         try:
             return cel.compile_expression(expression, self._dialect())
         except cel.CompileError as wrong:
@@ -137,7 +144,7 @@ class Selectors:
         if isinstance(variables, str):
             return Answer(False, error=variables)
         try:
-            return Answer(program.matches(variables, self._budget))
+            return Answer(program.matches(variables, self.budget))
         except cel.CelError as wrong:
             return Answer(False, error=str(wrong))
 
@@ -176,7 +183,7 @@ class Selectors:
         if isinstance(variables, str):
             raise AllocationFailed(f"{where}: {variables}")
         try:
-            return _attribute_of(program.value(variables, self._budget), where)
+            return _attribute_of(program.value(variables, self.budget), where)
         except cel.CelError as wrong:
             raise AllocationFailed(f"{where}: {wrong}") from wrong
 

@@ -248,7 +248,7 @@ class PodExplainer:
         from kubectl_sched.queries.ladder import ladder  # several pods at once are explained without
 
         suggestions = ladder(found, self._question.node, self._schedulers, self._dump.at)
-        return replace(found, suggestions=suggestions, warnings=(*found.warnings, *found.result.budget.warnings))
+        return replace(found, suggestions=suggestions, warnings=(*found.warnings, *found.result.explaining.warnings))
 
     def _cycle(self, pod: Pod, scheduler: Scheduler, unreadable: tuple[UnreadableKind, ...]) -> ScheduleResult:
         """The pod's cycle, or its part of its group's; what rests on kinds that could not be read is left open."""

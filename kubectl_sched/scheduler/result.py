@@ -296,40 +296,44 @@ class ScheduleResult(CachingRecord, frozen=True, kw_only=True):
     def pre_filter_evidence(self) -> tuple[Evidence, ...]:
         """The evidence behind the rejection of the pod as a whole."""
         plugin = self.framework.plugins.get(self.pre_filter.plugin or "") if self.framework else None
-        if self.state is None or self.pre_filter.is_success or not isinstance(plugin, PreFilterPlugin):
+        state = self.explained_state
+        if state is None or self.pre_filter.is_success or not isinstance(plugin, PreFilterPlugin):
             return ()
-        state = self.state
         return self._evidence(plugin.name, lambda: plugin.explain_pre_filter(state, self.pod, self.nodes))
 
     def filter_evidence(self, plugin_name: str, row: int) -> tuple[Evidence, ...]:
         """The evidence behind one plugin's rejection of one node."""
         plugin = self.framework.plugins.get(plugin_name) if self.framework else None
-        if self.state is None or not isinstance(plugin, FilterPlugin):
+        state = self.explained_state
+        if state is None or not isinstance(plugin, FilterPlugin):
             return ()
-        state = self.state
         return self._evidence(plugin_name, lambda: plugin.explain_filter(state, self.pod, self.nodes, row))
 
     def score_evidence(self, plugin_name: str, row: int) -> tuple[Evidence, ...]:
         """Return the evidence behind one plugin's points for one node."""
         plugin = self.framework.plugins.get(plugin_name) if self.framework else None
-        if self.state is None or not isinstance(plugin, ScorePlugin):
+        state = self.explained_state
+        if state is None or not isinstance(plugin, ScorePlugin):
             return ()
-        state = self.state
         return self._evidence(plugin_name, lambda: plugin.explain_score(state, self.pod, self.nodes, row))
 
     @cached_property
-    def budget(self) -> ExplanationBudget:
+    def explaining(self) -> ExplanationBudget:
         """The budget of everything that explains this result."""
         from kubectl_sched.scheduler.explanation_budget import ExplanationBudget
 
         return ExplanationBudget(self.pod)
 
+    @cached_property
+    def explained_state(self) -> CycleState | None:
+        """The state of the cycle for what explains it, whose work is none of the cycle's; None if none began."""
+        return None if self.state is None else self.state.clone(self.explaining.for_member(0, 0))
+
     def _evidence(self, plugin: str, explain: Callable[[], tuple[Evidence, ...]]) -> tuple[Evidence, ...]:
         """A plugin's evidence; where it fails unexpectedly, a sentence that says so, and nothing else is lost."""
-        with self.budget.running():
-            if self.budget.is_over():
-                return (Evidence(text=f"the evidence of {plugin} was not looked for ({self.budget.warnings[-1]})"),)
-            return self._explained(plugin, explain)
+        if not self.explaining.allows(len(self.nodes.existing_pods)):
+            return (Evidence(text=f"the evidence of {plugin} was not looked for ({self.explaining.ended})"),)
+        return self._explained(plugin, explain)
 
     def _explained(self, plugin: str, explain: Callable[[], tuple[Evidence, ...]]) -> tuple[Evidence, ...]:
         try:

@@ -44,9 +44,9 @@ def schedule_one(pod: Pod, nodes: Snapshot, framework: Framework) -> ScheduleRes
     return cycle(pod, nodes.remove_pod(pod.metadata.namespace, pod.metadata.name), framework)
 
 
-def cycle(pod: Pod, nodes: Snapshot, framework: Framework) -> ScheduleResult:
-    """The same for a pod that is not among the existing ones."""
-    result = begin(pod, nodes, framework)
+def cycle(pod: Pod, nodes: Snapshot, framework: Framework, budget: CycleBudget | None = None) -> ScheduleResult:
+    """Run the cycle for a pod that is not among the existing ones; without a budget it has one of its own."""
+    result = begin(pod, nodes, framework, budget)
     try:
         return schedule(replace(result, pre_enqueue=framework.run_pre_enqueue(result.pod, nodes)))
     except UnsupportedQuantity as wrong:

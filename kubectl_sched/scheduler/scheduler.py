@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.config import Configuration
-    from kubectl_sched.framework.cycle_budget import CycleLimits
+    from kubectl_sched.framework.cycle_budget import CycleBudget, CycleLimits
     from kubectl_sched.framework.handle import ExtenderClient
     from kubectl_sched.framework.interface import QueueSortPlugin
     from kubectl_sched.scheduler.queue_position import QueueOrder, QueuePlace
@@ -119,12 +119,14 @@ class Scheduler:
             return no_profile(pod, self.nodes, self.configuration.release)
         return schedule_one(pod, self.nodes, framework)
 
-    def cycle(self, pod: Pod, nodes: Snapshot, profile: str | None = None) -> ScheduleResult:
+    def cycle(
+        self, pod: Pod, nodes: Snapshot, profile: str | None = None, budget: CycleBudget | None = None
+    ) -> ScheduleResult:
         """Run the cycle for a pod that runs nowhere yet over another state of the cluster."""
         framework = self.framework(profile or scheduler_name_of(pod))
         if framework is None:
             return no_profile(pod, nodes, self.configuration.release)
-        return cycle(pod, nodes, framework)
+        return cycle(pod, nodes, framework, budget)
 
 
 class SeveralSchedulers(Scheduler):

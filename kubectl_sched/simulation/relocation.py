@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kubectl_sched.api.pod import Pod
+    from kubectl_sched.framework.cycle_budget import GroupBudget
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.scheduler.scheduler import Scheduler
     from kubectl_sched.snapshot import Snapshot
@@ -61,9 +62,11 @@ class Moved(CachingRecord, frozen=True, kw_only=True):
 class Relocation:
     """Evictions and placements over versions of one cluster."""
 
-    def __init__(self, scheduler: Scheduler, profile: str | None = None) -> None:
+    def __init__(self, scheduler: Scheduler, profile: str | None = None, explaining: GroupBudget | None = None) -> None:
+        """The cycles draw on the budget of what they explain, if there is one; else each has its own."""
         self.scheduler = scheduler
         self._profile = profile
+        self._explaining = explaining
 
     def landing(self, pod: Pod, nodes: Snapshot) -> Landing | None:
         """Run the pod's cycle, without preemption; None if it fits nowhere."""
@@ -76,7 +79,8 @@ class Relocation:
     def cycle(self, pod: Pod, nodes: Snapshot) -> ScheduleResult:
         """Run the pod's cycle as if it did not preempt."""
         patient = with_spec(pod, preemption_policy="Never")
-        return self.scheduler.cycle(patient, nodes, self._profile)
+        budget = None if self._explaining is None else self._explaining.for_member(len(nodes), len(nodes))
+        return self.scheduler.cycle(patient, nodes, self._profile, budget)
 
     @staticmethod
     def placed(nodes: Snapshot, landing: Landing, node: str) -> Snapshot:

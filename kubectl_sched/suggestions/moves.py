@@ -31,7 +31,12 @@ _WANTED: Final = frozenset({Promise.FITS, Promise.TIES, Promise.WINS})
 def move(result: ScheduleResult, scheduler: Scheduler, profile: str | None) -> Suggestion | None:
     """Return the shortest plan for a pod that fits nowhere; None if none is found within bounds that nobody feels."""
     pod = result.pod
-    if result.current_node is not None or not result.pre_filter.is_success or pod.is_daemon or result.budget.is_over():
+    if (
+        result.current_node is not None
+        or not result.pre_filter.is_success
+        or pod.is_daemon
+        or result.explaining.is_over
+    ):
         return None
     counts, away = rejections(result)
     near = np.lexsort((away, counts))
@@ -40,8 +45,7 @@ def move(result: ScheduleResult, scheduler: Scheduler, profile: str | None) -> S
         return None
     objects = result.nodes.objects
     rules = EvictionRules(objects, [*objects.all(PersistentVolumeClaim), *objects.all(PersistentVolume)], pod.priority)
-    with result.budget.running():
-        found = RoomSearch(Relocation(scheduler, profile), rules, _BOUNDS).find(result, near)
+    found = RoomSearch(Relocation(scheduler, profile, result.explaining), rules, _BOUNDS).find(result, near)
     if found.plan is None:
         return None
     change = Change(

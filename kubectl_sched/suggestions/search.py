@@ -67,8 +67,7 @@ def suggest(
         return ()
     if result.pod.has_ended:
         return ()  # a changed copy of it would run once more
-    with result.budget.running():
-        found = () if result.budget.is_over() else _Search(result, row, now).found()
+    found = () if result.explaining.is_over else _Search(result, row, now).found()
     if autoscaler is not None:
         found = tuple(
             awaited(each, autoscaler) if any(change.adds for change in each.changes) else each for each in found
@@ -81,7 +80,7 @@ class _Search:
 
     def __init__(self, result: ScheduleResult, row: int | None, now: str | None) -> None:
         self._now = now
-        self._budget = result.budget
+        self._budget = result.explaining
         self._result = result
         self._row = row
         self._base = Trial.of(result)
@@ -111,7 +110,7 @@ class _Search:
         from kubectl_sched.suggestions.remedies.taints_that_go import taints_that_go  # most nodes have none
 
         for way in taints_that_go(self._result, self._now):
-            suggestion = None if self._budget.is_over() else verified(self._base, way, self._row, self._wanted)
+            suggestion = None if self._budget.is_over else verified(self._base, way, self._row, self._wanted)
             if suggestion is not None:
                 yield suggestion
 
@@ -122,7 +121,7 @@ class _Search:
         from kubectl_sched.suggestions.remedies.more_nodes import new_nodes  # only for pods that fit nowhere
 
         for way in new_nodes(self._result):
-            suggestion = None if self._budget.is_over() else verified(self._base, way, None, self._wanted)
+            suggestion = None if self._budget.is_over else verified(self._base, way, None, self._wanted)
             if suggestion is not None:
                 yield suggestion
                 return
@@ -190,7 +189,9 @@ class _Search:
 
         Where one node was asked about, also each by itself: what helps with one may help with another.
         """
-        if self._budget.is_over() or not self._budget.takes_node(result.nodes.node_objects[row]):
+        if not self._budget.allows(len(result.nodes.existing_pods)):
+            return
+        if not self._budget.takes_node(result.nodes.node_objects[row]):
             return
         remedies = [REMEDIES.get(status.plugin or "") for status in result.rejections(row)]
         of_plugins = [list(remedy(result, row)) if remedy is not None else [] for remedy in remedies]
@@ -204,7 +205,7 @@ class _Search:
         found: dict[tuple[str, ...], Suggestion] = {}
         tries: Counter[tuple[Kind, ...]] = Counter()
         for way in sorted(ways, key=len):
-            if not self._left or self._budget.is_over() or len(way) > min(map(_size, found.values()), default=len(way)):
+            if not self._left or self._budget.is_over or len(way) > min(map(_size, found.values()), default=len(way)):
                 break
             kinds, name = _kinds(way), _name(way)
             alike = sum(_kinds(each.changes) == kinds for each in found.values())
@@ -233,7 +234,7 @@ class _Search:
     def _with_what_is_needed(self, suggestion: Suggestion) -> Suggestion:
         """Without a change, or the end of a pod, that it does without: what cures one plugin may cure another, too."""
         for way in self._lesser(suggestion.changes):
-            if self._budget.is_over():
+            if self._budget.is_over:
                 break
             fewer = self._tried(way)
             if fewer is not None and (

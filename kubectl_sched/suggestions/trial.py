@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from kubectl_sched.api.core import Node
+    from kubectl_sched.framework.cycle_budget import CycleBudget, GroupBudget
     from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.simulation.relocation import Step
@@ -37,11 +38,20 @@ class Trial(Record, frozen=True, kw_only=True):
     bound_to: str | None = None
     """The node that the pod runs on in truth."""
 
+    explaining: GroupBudget | None = None
+    """The budget of what the trial is a part of; None for a cycle that has one of its own."""
+
     @classmethod
     def of(cls, result: ScheduleResult) -> Trial:
         """Return the input of the result's own cycle."""
         assert result.framework is not None  # noqa: S101 - asked only of results of a cycle
-        return cls(pod=result.pod, nodes=result.nodes, framework=result.framework, bound_to=result.current_node)
+        return cls(
+            pod=result.pod,
+            nodes=result.nodes,
+            framework=result.framework,
+            bound_to=result.current_node,
+            explaining=result.explaining,
+        )
 
     def changed(self, changes: Iterable[Change]) -> Trial:
         """With all the changes applied; the pod exactly as the patch of `pod_patch` would leave it."""
@@ -59,19 +69,24 @@ class Trial(Record, frozen=True, kw_only=True):
             nodes = _resized(_moved(_without(nodes, change.evicts), change.moves), change.resizes)
             if change.weight is not None:
                 framework = _weighing(framework, *change.weight)
-        return Trial(pod=_patched(self.pod, pod), nodes=nodes, framework=framework, bound_to=self.bound_to)
+        return msgspec.structs.replace(self, pod=_patched(self.pod, pod), nodes=nodes, framework=framework)
 
     def of_another(self, pod: Pod, nodes: Snapshot) -> Trial:
         """Return the trial of another pod of the same profile in a version of the cluster."""
-        return Trial(pod=pod, nodes=nodes, framework=self.framework)
+        return Trial(pod=pod, nodes=nodes, framework=self.framework, explaining=self.explaining)
 
     def run(self, *, preempting: bool = False) -> ScheduleResult:
         """The whole cycle; unless it is asked for, without preemption, which is the longest part where nothing fits."""
-        return cycle(self.pod, self.nodes, self.framework if preempting else _without_post_filter(self.framework))
+        framework = self.framework if preempting else _without_post_filter(self.framework)
+        return cycle(self.pod, self.nodes, framework, self._budget)
+
+    @property
+    def _budget(self) -> CycleBudget | None:
+        return None if self.explaining is None else self.explaining.for_member(len(self.nodes), len(self.nodes))
 
     def fits_on(self, row: int) -> bool:
         """Report whether the row's node passes PreFilter and every filter; the other nodes' filters are not run."""
-        state = CycleState()
+        state = CycleState(self._budget)
         outcome = self.framework.run_pre_filter(state, self.pod, self.nodes)
         name = self.nodes.names[row]
         if not outcome.status.is_success or (outcome.node_names is not None and name not in outcome.node_names):

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
+from msgspec.structs import replace
 
 from kubectl_sched.framework.cycle_budget import BudgetEnded
 from kubectl_sched.framework.deferred_resizes import grows_in_place
@@ -128,7 +129,7 @@ class DynamicResources(
         """Name the claim or class that is missing, and the near misses of its name."""
         from kubectl_sched.plugins.dynamic_resources.evidence import of_pod
 
-        return of_pod(pod, nodes, self._filtering)
+        return of_pod(pod, nodes, self._filtering, state.budget)
 
     def filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
         """Search each node for the devices."""
@@ -163,6 +164,8 @@ class DynamicResources(
         known = state.get(STATE)
         if known is None or not known.claims.claims:
             return ()
+        if known.allocator is not None:
+            known = replace(known, allocator=known.allocator.drawing_on(state.budget))
         node = nodes.node(row)
         outcome = self._filtering.outcome(known, pod, node)
         if outcome.status.is_success:

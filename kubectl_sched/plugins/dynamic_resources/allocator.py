@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from kubectl_sched.config.allocator_versions import CONSUMABLE_CAPACITY, FRACTIONAL_RANGE
 from kubectl_sched.plugins.dynamic_resources.capacity import CapacityArithmetic
 from kubectl_sched.plugins.dynamic_resources.pools import Pool, gather_pools
@@ -50,6 +52,10 @@ class Allocator(Record, frozen=True, kw_only=True):
             strict=self.rules.capacity_errors_fail,
             qualified=self.rules.capacities_are_qualified,
         )
+
+    def drawing_on(self, budget: CycleBudget) -> Allocator:
+        """Return the inputs for what explains the cycle, whose work is none of the cycle's."""
+        return replace(self, budget=budget, selectors=self.selectors.drawing_on(budget))
 
     def pools(self, node: Node) -> list[Pool]:
         """Return the pools that the node can reach, in the order of the search. Raises AllocationFailed."""

@@ -38,9 +38,9 @@ _LIMITS: Final = CycleLimits(steps=300_000, memory=64 << 20)
 """The work of one trial: about a third of a second."""
 
 
-def of_pod(pod: Pod, nodes: Snapshot, filtering: Filtering) -> tuple[Evidence, ...]:
+def of_pod(pod: Pod, nodes: Snapshot, filtering: Filtering, budget: CycleBudget) -> tuple[Evidence, ...]:
     """Return why the pod's claims cannot be used anywhere."""
-    status, _ = filtering.prepare(pod, nodes, CycleBudget())
+    status, _ = filtering.prepare(pod, nodes, budget)
     if status.is_success or not status.reasons:
         return ()
     reason = status.reasons[0]
@@ -161,6 +161,8 @@ def _served(allocator: Allocator, node: Node, claims: Sequence[ResourceClaim]) -
         return allocate(trial, node, claims) is not None
     except (AllocationFailed, BudgetEnded):
         return None
+    finally:
+        allocator.budget.spend(trial.budget.steps)
 
 
 def _device_names(pools: Sequence[Pool]) -> list[JSON]:

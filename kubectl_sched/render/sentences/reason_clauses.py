@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kubectl_sched.framework.clauses import OfRequests, Outside, agreeing
+from kubectl_sched.framework.cycle_budget import BudgetEnded
 from kubectl_sched.framework.interface import FilterPlugin
 from kubectl_sched.framework.plugin_error_boundary import error_of, is_unknown
 from kubectl_sched.framework.runtime import nominated_ahead
@@ -126,13 +127,16 @@ def reason(result: ScheduleResult, plugin: str, rows: Rows) -> str:
 def of_reason(result: ScheduleResult, plugin: str, text: str | None, rows: Rows) -> str:
     """Return one plugin's clause about nodes that it rejects for this reason of kube-scheduler; None: for any."""
     filter_plugin = result.framework.plugins.get(plugin) if result.framework else None
-    if result.state is None or not isinstance(filter_plugin, FilterPlugin):
+    state = result.explained_state
+    if state is None or not isinstance(filter_plugin, FilterPlugin):
         return f"fail {plugin}"
-    with result.budget.running():
-        if result.budget.is_over():
-            return f"fail {plugin}"
-        asked = result.state, result.pod, result.nodes, rows
+    if not result.explaining.allows(len(result.nodes.existing_pods)):
+        return f"fail {plugin}"
+    asked = state, result.pod, result.nodes, rows
+    try:
         clause = filter_plugin.summarize(*asked) if text is None else filter_plugin.summarize_reason(*asked, text)
+    except BudgetEnded:
+        return f"fail {plugin}"
     shown = clipped(safe(clause), _CLAUSE_LENGTH)
     return type(clause)(shown) if isinstance(clause, (Outside, OfRequests)) else shown
 

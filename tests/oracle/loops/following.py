@@ -6,11 +6,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.simulation.placements import Placement, QueuedPod, Ties
 from kubectl_sched.simulation.queue_simulation import Simulation
 from tests.oracle.loops.simulated import simulated
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from tests.oracle.build import Answer, Request
 
 
@@ -20,8 +23,16 @@ class Following(Simulation):
     wanted: dict[str, str]
     _now = ""
 
+    def enqueue(self, pods: Iterable[QueuedPod]) -> None:
+        """Queue the pods, among them those that run and wait to grow: these have a turn, and stay where they are."""
+        for queued in pods:
+            self._queue.push(self._queue_key(queued.pod), queued)
+
     def _schedule(self, queued: QueuedPod) -> Placement:
         self._now = queued.pod.key
+        if queued.pod.spec.node_name:
+            self._batch.forget()
+            return Placement(pod=queued.pod, owner=queued.owner, outcome=Outcome.UNSCHEDULABLE)
         return super()._schedule(queued)
 
     def _chosen(self, ties: Ties) -> int:
@@ -46,6 +57,8 @@ def differs(request: Request, answer: Answer, minor: str) -> object:
     if answer.get("error"):
         return answer["error"] if answer["error"].startswith("oracle:") else None
     steps = answer.get("loop") or []
-    real = [(step["pod"], step.get("node")) for step in steps]
-    ours = [(each.pod.key, each.node) for each in followed(request, steps, minor)]
+    placements = followed(request, steps, minor)
+    running = {each.pod.key for each in placements if each.pod.spec.node_name}
+    real = [(step["pod"], step.get("node") if step["pod"] not in running else None) for step in steps]
+    ours = [(each.pod.key, each.node) for each in placements]
     return None if real == ours else {"real": steps, "ours": ours}
