@@ -8,12 +8,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kubectl_sched.api.apimachinery.quantity import milli_value, value
 from kubectl_sched.api.apimachinery.strategic_merge import merge
+from kubectl_sched.api.core import Node
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.api.policy import PriorityClass
 from kubectl_sched.config import ConfigurationError, FeatureGateError
@@ -84,7 +86,7 @@ def applied(request: Json, key: str, suggestion: Suggestion, profile: str) -> Js
             continue
         patch = patches.get((item["kind"], namespace, about["name"]))
         patched = item if patch is None else merge(item, dict(patch))
-        objects.append(freed(patched, suggestion) if item["kind"] == "Node" else patched)
+        objects.append(repaired(freed(patched, suggestion), suggestion) if item["kind"] == "Node" else patched)
     for node, daemons in (added for change in suggestion.changes for added in change.adds):
         objects.append({"apiVersion": "v1", "kind": "Node", **plain(node)})
         objects += ({"apiVersion": "v1", "kind": "Pod", **plain(pod)} for pod in daemons)
@@ -103,6 +105,20 @@ def freed(node: Json, suggestion: Suggestion) -> Json:
         has = (milli_value if resource == "cpu" else value)(allocatable[resource])
         allocatable[resource] = amount_text(resource, has + amount)
     return {**node, "status": {**status, "allocatable": allocatable}} if more else node
+
+
+def repaired(node: Json, suggestion: Suggestion) -> Json:
+    """The node without the taints that are awaited to go: no command removes them."""
+    spec = node.get("spec", {})
+    for change in suggestion.changes:
+        if (
+            change.kind in {Kind.REPAIR, Kind.WAIT}
+            and change.node is not None
+            and change.node_name == node["metadata"]["name"]
+        ):
+            kept = {taint.key for taint in change.node(msgspec.convert(node, Node)).spec.taints}
+            spec = {**spec, "taints": [taint for taint in spec["taints"] if taint["key"] in kept]}
+    return {**node, "spec": spec}
 
 
 def weighing(config: str, profile: str, weights: dict[str, int]) -> str:
