@@ -3,18 +3,34 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from msgspec.structs import replace
 
 from kubectl_sched.cli import options
 from kubectl_sched.cli.options.connection import ConnectionOptions  # noqa: TC001 - as above
+from kubectl_sched.errors import SchedError
 from kubectl_sched.safe_output import can_draw
 
 if TYPE_CHECKING:
     from kubectl_sched.queries.explain import Question
     from kubectl_sched.sources.dump.dump import Dump
+    from kubectl_sched.sources.pod_selection import Selection
+
+
+_OWNERS = (
+    *("ResourceQuota", "Deployment", "ReplicaSet", "StatefulSet"),
+    *("ReplicationController", "DaemonSet", "Job", "CronJob"),
+)
+"""The kinds that say how many pods are wanted, and why some were never created."""
 
 
 def triage(
+    watch: Annotated[
+        bool, typer.Option("--watch", "-w", help="Print again whenever the answer changes, until interrupted.")
+    ] = False,
+    *,
     source: options.StateSource,
     selection: options.ClusterSelection,
     scheduler: options.ProfiledScheduler,
@@ -25,13 +41,24 @@ def triage(
     from kubectl_sched.cli.options.state_source import read_source
     from kubectl_sched.queries.explain import Question
 
-    dump, pods = read_source(source, connection, selection.pending_pods)
-    if not dump.can_replay:
-        from kubectl_sched.cli.unreplayed import show_decoded
+    asked = replace(selection.pending_pods, also=_OWNERS)
 
-        sys.exit(show_decoded(dump, pods, _format(display), display.color.value))
-    question = Question(selection=pods, replay=scheduler.replay, profile=scheduler.profile, suggesting=False)
-    sys.exit(_shown(question, dump, display))
+    def answered(dump: Dump, pods: Selection) -> int:
+        if not dump.can_replay:
+            from kubectl_sched.cli.unreplayed import show_decoded
+
+            return show_decoded(dump, pods, _format(display), display.color.value)
+        question = Question(selection=pods, replay=scheduler.replay, profile=scheduler.profile, suggesting=False)
+        return _printed(question, dump, display) if watch else _shown(question, dump, display)
+
+    if not watch:
+        sys.exit(answered(*read_source(source, connection, asked)))
+    if source.from_:
+        raise SchedError("--watch follows a running cluster, but --from reads a dump: give one of them")
+    from kubectl_sched.cli.explain_watch import follow
+
+    output = display.output or options.PageOutput.table
+    sys.exit(follow(connection.connection, asked, answered, output))
 
 
 def _shown(question: Question, dump: Dump, display: options.TriageOutput) -> int:
@@ -40,10 +67,14 @@ def _shown(question: Question, dump: Dump, display: options.TriageOutput) -> int
 
     if display.output is None and sys.stdin.isatty() and can_draw(sys.stdout):
         triaging = Triaging(question, dump)
-        if triaging.pods:
+        if not triaging.is_empty:
             from kubectl_sched.tui.triage_explorer import explore_triage
 
             return explore_triage(triaging, display.color.value, [each.value for each in options.PageOutput])
+    return _printed(question, dump, display)
+
+
+def _printed(question: Question, dump: Dump, display: options.TriageOutput) -> int:
     from kubectl_sched.queries.triage import triage as triage_of
     from kubectl_sched.render.answers.triage import shown_triage, triage_exit_code
     from kubectl_sched.render.show import show

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from kubectl_sched.scheduler.search_starts import Sampling
     from kubectl_sched.simulation.pending_together import Together
     from kubectl_sched.sources.dump.dump import Dump
+    from kubectl_sched.suggestions.change import Suggestion
 
 _DRIFTED = frozenset({"Different", "WouldReject"})
 
@@ -234,21 +235,23 @@ class PodExplainer:
             found = self._with_new_nodes(found, pod)
         if self._is_about_one_pod:
             found = replace(found, contrast=contrast_of(found.result, self._question.node))
-        is_alone = not isinstance(found.result, MemberResult)
-        if (
-            not (self._suggesting and self._is_about_one_pod and is_alone)
-            or found.result.unknown
-            or self._is_as_asked(found.result)
-        ):
+        if not (self._suggesting and self._is_about_one_pod):
             return found
-        if found.result.pod.is_static:
-            return found  # its manifest is a file of its kubelet, and no scheduler would see a change
+        suggestions = self.suggestions(found)
+        return replace(found, suggestions=suggestions, warnings=(*found.warnings, *found.result.explaining.warnings))
+
+    def suggestions(self, found: Explanation) -> tuple[Suggestion, ...]:
+        """Return the ladder of a single pod; none for one that is as it was asked for, or part of a group's cycle."""
+        result, node = found.result, self._question.node
+        if isinstance(result, MemberResult) or result.unknown or self._is_as_asked(result):
+            return ()
+        if result.pod.is_static:
+            return ()  # its manifest is a file of its kubelet, and no scheduler would see a change
         if found.sets_fields:
-            return replace(found, suggestions=self._held.suggestions(found, self._question.node))
+            return self._held.suggestions(found, node)
         from kubectl_sched.queries.ladder import ladder  # several pods at once are explained without
 
-        suggestions = ladder(found, self._question.node, self._schedulers, self._dump.at)
-        return replace(found, suggestions=suggestions, warnings=(*found.warnings, *found.result.explaining.warnings))
+        return ladder(found, node, self._schedulers, self._dump.at)
 
     def _cycle(self, pod: Pod, scheduler: Scheduler, unreadable: tuple[UnreadableKind, ...]) -> ScheduleResult:
         """The pod's cycle, or its part of its group's; what rests on kinds that could not be read is left open."""

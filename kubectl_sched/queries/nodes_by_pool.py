@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _ROLE = "node-role.kubernetes.io/"
 CONDITION_TAINT = "node.kubernetes.io/"
+_ZONES = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone")
 
 
 def pools(nodes: Snapshot, rows: Iterable[int]) -> dict[str, list[int]]:
@@ -41,3 +42,9 @@ def pool_name(node: Node) -> str | None:
     value = pool.partition("=")[2] if pool is not None else ""
     roles = sorted(key.removeprefix(_ROLE) for key in node.metadata.labels if key.startswith(_ROLE))
     return value or next(iter(roles), None)
+
+
+def zone_of(node: Node) -> str | None:
+    """Return the node's zone; None if no label names it."""
+    labels = node.metadata.labels
+    return next((labels[key] for key in _ZONES if key in labels), None)

@@ -3,44 +3,45 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from msgspec import structs
+from msgspec import field, structs
 
 from kubectl_sched.api.apimachinery.quantity import InvalidQuantity
 from kubectl_sched.diagnostics.awaited_changes import waiting_for
 from kubectl_sched.queries.explain import PodExplainer, Question
-from kubectl_sched.queries.ladder import coming_node
-from kubectl_sched.queries.pending_cause import Cause, cause_of
-from kubectl_sched.record import Record
-from kubectl_sched.scheduler.member_result import MemberResult
-from kubectl_sched.scheduler.result import Outcome
-from kubectl_sched.simulation.pending_together import together as pending_together
-from kubectl_sched.simulation.queue_simulation import owner_of
+from kubectl_sched.queries.pending.group_help import GroupHelp
+from kubectl_sched.queries.pending.lacking_workloads import LackingWorkload, LackingWorkloads, workloads_of
+from kubectl_sched.queries.pending.pending_cause import Cause, Causes, cause_of_missing
+from kubectl_sched.record import CachingRecord, Record
 from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
 from kubectl_sched.sources.dump.completeness import completeness
 from kubectl_sched.sources.pod_selection import select
-from kubectl_sched.suggestions.change import Promise, Rung
-from kubectl_sched.suggestions.for_all import ForAll, suggest_for_all
+from kubectl_sched.suggestions.change import Promise
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.diagnostics.kubelet_refusals import Refusals
     from kubectl_sched.queries.explanation import Explanation
+    from kubectl_sched.queries.never_created.missing_pods import NeverCreated
     from kubectl_sched.simulation.pending_together import Together
     from kubectl_sched.sources.dump.dump import Dump
-    from kubectl_sched.suggestions.change import Suggestion
-
-_HELPED = frozenset({Outcome.UNSCHEDULABLE, Outcome.GATED})
+    from kubectl_sched.suggestions.for_all import ForAll
 
 
-class Group(Record, frozen=True, kw_only=True):
+class Group(CachingRecord, frozen=True, kw_only=True):
     """The pods of one cause, in the order of the cluster."""
 
     cause: Cause
-    explanations: tuple[Explanation, ...]
+    explanations: tuple[Explanation, ...] = ()
+    """The pods that are there, each by itself."""
+
+    missing: Mapping[NeverCreated, Explanation] = field(default_factory=dict)
+    """The workloads whose pods were never created for this cause, with the answer about such a pod."""
+
     suggestions: tuple[ForAll, ...] | None = None
     """The changes that help, best advice first; None if they were not searched for yet."""
 
@@ -49,24 +50,44 @@ class Group(Record, frozen=True, kw_only=True):
 
     @property
     def pods(self) -> tuple[Pod, ...]:
-        """The pods themselves."""
+        """The pods themselves; pods that were never created are none."""
         return tuple(each.pod for each in self.explanations)
 
     @property
+    def answers(self) -> tuple[Explanation, ...]:
+        """The answers about the pods that are there, and about a pod of each workload that lacks some."""
+        return (*self.explanations, *self.missing.values())
+
+    @property
+    def size(self) -> int:
+        """The number of pods that do not run: those that are there, and those that are missing, as far as known."""
+        return len(self.explanations) + sum(each.missing or 1 for each in self.missing)
+
+    @cached_property
     def workloads(self) -> tuple[tuple[str, str], ...]:
         """(namespace, `Deployment/web`) of each workload; a pod that nothing manages stands for itself."""
-        return tuple(dict.fromkeys((pod.namespace, owner_of(pod) or f"Pod/{pod.metadata.name}") for pod in self.pods))
+        missing = ((each.workload.namespace, f"{each.workload.kind}/{each.workload.name}") for each in self.missing)
+        return tuple(dict.fromkeys((*missing, *workloads_of(self.pods))))
+
+    @property
+    def judged(self) -> tuple[Explanation, ...]:
+        """One of all explanations that share a cycle, those that stand for most pods first."""
+        found = Counter(each.result.cycle for each in self.explanations)
+        first = {each.result.cycle: each for each in reversed(self.explanations)}
+        return (*(first[cycle] for cycle, _ in found.most_common()), *self.missing.values())
 
     @property
     def oldest(self) -> str | None:
         """The creation time of the pod that has waited the longest (RFC 3339)."""
-        return min((made for pod in self.pods if (made := pod.metadata.creation_timestamp)), default=None)
+        since = (each.obstacle.since for each in self.missing)
+        return min(filter(None, (*since, *(pod.metadata.creation_timestamp for pod in self.pods))), default=None)
 
     @property
     def waiting_for(self) -> tuple[tuple[str, int], ...]:
         """Events that pods of the group wait for, with how many of them do; what most wait for comes first."""
-        if self.suggestions and self.suggestions[0].suggestion.promise is Promise.STATED:
-            return ((self.suggestions[0].suggestion.changes[0].text, len(self.explanations)),)
+        first = self.suggestions[0].suggestion if self.suggestions else None
+        if first is not None and first.promise is Promise.STATED and first.comes_by_itself:
+            return ((first.changes[0].text, self.size),)
         found = (waiting_for(each.result, each.stage, each.observed) for each in self.explanations)
         return tuple(Counter(each for each in found if each is not None).most_common())
 
@@ -77,6 +98,9 @@ class Triage(Record, frozen=True, kw_only=True):
     groups: tuple[Group, ...]
     at: str | None = None
     """The moment that the state is of (RFC 3339), from which ages are counted; None if nothing tells it."""
+
+    workloads: tuple[LackingWorkload, ...] = ()
+    """The workloads that have fewer pods running than they want, those that lack most first."""
 
     refusals: tuple[Refusals, ...] = ()
     """The nodes whose kubelets refuse pods."""
@@ -90,7 +114,12 @@ class Triage(Record, frozen=True, kw_only=True):
     @property
     def pending(self) -> int:
         """The number of pending pods."""
-        return sum(len(group.explanations) for group in self.groups)
+        return sum(pod.is_pending for group in self.groups for pod in group.pods)
+
+    @property
+    def lacking(self) -> tuple[LackingWorkload, ...]:
+        """The workloads that lack pods although nobody wants it so."""
+        return tuple(each for each in self.workloads if not each.on_purpose)
 
 
 def triage(question: Question, dump: Dump, report: Callable[[str, int, int | None], None] | None = None) -> Triage:
@@ -118,9 +147,23 @@ class Triaging:
         self._dump = dump
         self.at = dump.at
         self._explainer = PodExplainer(question, dump, self.schedulers, suggesting=False)
-        self.pods = select(dump.objects, question.selection, dump.skipped)
+        selection = question.selection
+        self._workloads = LackingWorkloads(dump, self.schedulers)
+        self.missing = self._workloads.missing(selection)
+        """The workloads that lack pods which were never created."""
+        self._on_purpose = {each: self._workloads.explained(each) for each in self.missing if each.on_purpose}
+        self.pods = [*select(dump.objects, selection, dump.skipped), *self._workloads.refused(selection)]
+        """The pods that are pending, and one that its kubelet refused of each workload which lacks pods for it."""
+        self._causes = Causes()
+        self._help = GroupHelp(self._explainer, self.schedulers, self.at)
         self._groups: dict[Cause, list[Explanation]] = {}
+        self._missing: dict[Cause, dict[NeverCreated, Explanation]] = {}
         self._unreadable: list[str] = []
+
+    @property
+    def is_empty(self) -> bool:
+        """Report whether no workload lacks anything that it should have."""
+        return not self.pods and len(self._on_purpose) == len(self.missing)
 
     @property
     def refusals(self) -> tuple[Refusals, ...]:
@@ -128,47 +171,49 @@ class Triaging:
         return self._explainer.refusals
 
     def judge(self) -> Iterator[int]:
-        """Judge one pod after the other, and yield how many are done."""
+        """Judge the pods that were never created, then one pod after the other, and yield how many are done."""
+        for missing in self.missing:
+            if not missing.on_purpose:
+                explanation = self._workloads.explained(missing)
+                self._missing.setdefault(cause_of_missing(missing, explanation), {})[missing] = explanation
+        yield 0
         for done, pod in enumerate(self.pods, 1):
             try:
                 explanation = self._explainer.explained(pod)
-                self._groups.setdefault(cause_of(explanation), []).append(explanation)
+                self._groups.setdefault(self._causes.of(explanation), []).append(explanation)
             except InvalidQuantity as error:
                 self._unreadable.append(f"pod {pod.key} is left out: {error}")
             yield done
 
     def groups(self) -> tuple[Group, ...]:
         """Return the groups of the pods judged so far, the largest first, those of equal size as they came."""
-        found = (Group(cause=cause, explanations=tuple(pods)) for cause, pods in self._groups.items())
-        return tuple(sorted(found, key=lambda group: -len(group.explanations)))
+        found = (
+            Group(cause=cause, explanations=tuple(self._groups.get(cause, ())), missing=self._missing.get(cause, {}))
+            for cause in dict.fromkeys((*self._groups, *self._missing))
+        )
+        return tuple(sorted(found, key=lambda group: -group.size))
 
     def helped(self, group: Group) -> Group:
         """Return the group with the changes that help its pods, each replayed for all of them."""
-        results = [each.result for each in group.explanations]
-        schedulers = {self.schedulers.scheduler(result.pod) for result in results}
-        sets_fields = any(each.sets_fields for each in group.explanations)
-        in_groups = any(isinstance(result, MemberResult) for result in results)
-        if len(schedulers) != 1 or sets_fields or in_groups or any(result.unknown for result in results):
-            return structs.replace(group, suggestions=())
-        scheduler, outcome = schedulers.pop(), results[0].outcome
-        profile = self.schedulers.profile
-        together = pending_together(results, scheduler, profile) if outcome is Outcome.SCHEDULABLE else None
-        needs = group.explanations[0].needs
-        found = suggest_for_all(results, scheduler, profile, needs) if outcome in _HELPED else ()
-        if outcome is Outcome.UNSCHEDULABLE:
-            coming = coming_node(self._explainer.with_new_nodes(group.explanations[0]), self.at)
-            found = found if coming is None else _while_it_comes(coming, found, len(results))
-        return structs.replace(group, suggestions=found, together=together)
+        suggestions, together = self._help.of(group.explanations, group.missing)
+        return structs.replace(group, suggestions=suggestions, together=together)
+
+    def workloads(self, groups: Sequence[Group]) -> tuple[LackingWorkload, ...]:
+        """Return the workloads of the groups, and those that lack pods on purpose."""
+        missing = {each: explanation for group in groups for each, explanation in group.missing.items()}
+        waiting = [each for group in groups for each in group.explanations]
+        return self._workloads.of(waiting, {**missing, **self._on_purpose})
 
     def answer(self, groups: tuple[Group, ...]) -> Triage:
         """Return the groups with what is known of the state as a whole."""
         results = [each.result for group in groups for each in group.explanations]
-        notes = (*self._explainer.about_workloads(), *self.schedulers.notes, *completeness(self._dump, results))
+        notes = (*self.schedulers.notes, *completeness(self._dump, results))
         warnings = (*self.schedulers.warnings, *self._unreadable, *self._dump.warnings)
-        return Triage(groups=groups, at=self.at, refusals=self.refusals, notes=notes, warnings=warnings)
-
-
-def _while_it_comes(coming: Suggestion, found: tuple[ForAll, ...], pods: int) -> tuple[ForAll, ...]:
-    """Put the node that an autoscaler adds first; while it comes nobody ends and no other node is bought."""
-    kept = (each for each in found if each.suggestion.rung not in {Rung.PAY.value, Rung.ENDS.value})
-    return (ForAll(suggestion=coming, pods=pods, per_node={}), *kept)
+        return Triage(
+            groups=groups,
+            workloads=self.workloads(groups),
+            at=self.at,
+            refusals=self.refusals,
+            notes=notes,
+            warnings=warnings,
+        )

@@ -281,10 +281,10 @@ class ScheduleResult(CachingRecord, frozen=True, kw_only=True):
 
     def rejections(self, row: int) -> tuple[Status, ...]:
         """Every filter plugin's rejection of one node, in run order."""
-        return self._rejections[row]
+        return self.all_rejections[row]
 
     @cached_property
-    def _rejections(self) -> Column[tuple[Status, ...]]:
+    def all_rejections(self) -> Column[tuple[Status, ...]]:
         """The rejections of every node: nodes that all plugins judge alike share one value."""
         found: Column[tuple[Status, ...]] = Column.filled(len(self.nodes), ())
         for plugin, column in self.verdicts.items():

@@ -64,11 +64,12 @@ def suggest_for_all(
     """
     judged = Counter(result.cycle for result in results)
     pods = [result.pod for result in results]
+    is_one_template = len(judged) == 1 or len({(pod.namespace, owner_of(pod) or pod.key) for pod in pods}) == 1
     found: dict[tuple[str, ...], ForAll] = {}
     for first, _ in judged.most_common(_EXAMINED):
         for suggestion in suggest(first):
             words = tuple(change.text for change in suggestion.changes)
-            if words not in found and (len(judged) == 1 or all(map(_suits_any_template, suggestion.changes))):
+            if words not in found and (is_one_template or all(map(_suits_any_template, suggestion.changes))):
                 found[words] = _for_all(suggestion, pods, first, scheduler, profile)
         if any(each.places_all for each in found.values()):
             break

@@ -48,10 +48,20 @@ def size(group: Group) -> tuple[int, tuple[str, ...], tuple[str, ...]]:
 
 def test_the_first_group_is_the_largest_and_its_sentence_says_what_places_all() -> None:
     found = triage(Question(selection=Selection(namespace=None, pending=True)), read([FIXTURE]))
-    assert [len(group.pods) for group in found.groups] == [12, 4, 2, 1]
+    assert [len(group.pods) for group in found.groups] == [12, 3, 2, 1, 1]
     assert summary(found.groups[0]) == (
-        "12 pods of 3 workloads: no GPU free (nvidia.com/gpu); 2 more nodes of pool=gpu in eu-1a place all"
+        "12 pods of 3 workloads: no gpu node has 1 GPU free; the best has 0 of 8 (some ask for other amounts); "
+        "2 more nodes of pool=gpu in eu-1a place all"
     )
+
+
+def test_pods_for_which_preemption_makes_room_have_another_cure_than_those_short_of_the_same() -> None:
+    found = triage(Question(selection=Selection(namespace=None, pending=True)), read([FIXTURE]))
+    short_of_cpu = [each for each in found.groups if each.cause.reasons == ("Insufficient cpu",)]
+    assert [(each.workloads, each.cause.comes_by) for each in short_of_cpu] == [
+        ((("batch", "Job/report"),), None),
+        ((("shop", "Deployment/checkout"),), "preemption"),
+    ]
 
 
 def test_pods_of_several_workloads_share_a_cause_and_one_of_another_stands_apart() -> None:
@@ -169,7 +179,7 @@ def test_data_are_those_of_the_contract_and_of_the_library() -> None:
     assert data == ks.read(FIXTURE).triage().to_dict()
     for group in data["groups"]:
         assert group.keys() >= {"cause", "summary", "pods", "workloads", "oldest", "suggestions", "waitingFor"}
-        assert group["cause"].keys() == {"outcome", "plugins", "reasons"}
+        assert group["cause"].keys() >= {"outcome", "plugins", "reasons"}
         assert all(each.keys() == {"namespace", "name"} for each in group["pods"])
     assert data["groups"][0]["workloads"] == ["Job/train", "Deployment/notebook", "Pod/eval"]
     suggestion = data["groups"][0]["suggestions"][0]

@@ -37,6 +37,7 @@ DEMO = Path("fixtures/demo")
 SSH = (80, 24)
 WIDE = (160, 40)
 _MOST_STEPS = 20
+_MOST_PAUSES = 3000
 FORMATS = tuple(each.value for each in PageOutput)
 
 
@@ -135,6 +136,14 @@ class Screen:
     async def settle(self) -> None:
         """Wait until nothing is left to draw and the program is idle."""
         await self._until_drawn(idle=True)
+
+    async def until(self, text: str) -> None:
+        """Wait until a text is on the screen; a screen on which it never comes is shown."""
+        for _ in range(_MOST_PAUSES):
+            if text in self.text:
+                return
+            await self.pilot.pause(0.01)
+        raise AssertionError(f"{text!r} is not on the screen:\n{self.text}")
 
     async def _until_drawn(self, *, idle: bool) -> None:
         """Until drawing changes nothing: what a screen ends with is drawn by the one below it, a step later."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from kubectl_sched.framework.clauses import agreeing
-from kubectl_sched.queries.nodes_by_pool import pool_name
+from kubectl_sched.queries.nodes_by_pool import pool_name, zone_of
 from kubectl_sched.queries.verdict.constraint import shared_by_all
 from kubectl_sched.queries.verdict.narrowing import NAMED, RESOURCE, SELECTOR, SIZE, TAINT, VOLUME, narrowed
 from kubectl_sched.queries.verdict.phrases import joined, lacks, phrase_of
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from kubectl_sched.queries.verdict.phrases import Phrase
     from kubectl_sched.scheduler.result import ScheduleResult
 
-_ZONES: Final = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone")
 _NEAR_MISSES: Final = (TAINT, VOLUME)
 """The steps whose nodes are shown by pool: somebody may tolerate a taint or move a volume."""
 
@@ -95,8 +94,7 @@ def _of_pool(result: ScheduleResult, found: Narrowing, pool: str | None, rows: l
         return
     zones: dict[str | None, list[int]] = {}
     for row in rows:
-        labels = result.nodes.node_objects[row].metadata.labels
-        zones.setdefault(next((labels[key] for key in _ZONES if key in labels), None), []).append(row)
+        zones.setdefault(zone_of(result.nodes.node_objects[row]), []).append(row)
     first = {next(iter(counted_sets(found.rejections, some)), ()) for some in zones.values()}
     if not 1 < len(zones) <= _MOST_ZONES or len(first) == 1:
         yield _group(result, found, pool, rows, _reason(result, found, rows))

@@ -8,6 +8,7 @@ import numpy as np
 
 from kubectl_sched.api.component_helpers.taints import DO_NOT_SCHEDULE, find_untolerated_taint
 from kubectl_sched.framework.plugin_error_boundary import NOT_JUDGED, is_unknown
+from kubectl_sched.snapshot import Column
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,35 +62,45 @@ def rejections_of(result: ScheduleResult) -> list[tuple[Rejection, ...]]:
 
     A cordoned node and its taint are one thing, and each resource that a node lacks is a thing of its own.
     """
-    comparison = _compares(result)
-    tolerations = result.pod.spec.tolerations
+    comparison, tolerations = _compares(result), result.pod.spec.tolerations
     taints = result.nodes.taints.map(lambda each: find_untolerated_taint(each, tolerations, comparison=comparison))
-    return [_of_row(result, row, taints[row]) for row in range(len(result.nodes))]
+    reported: Column[Status | None] = Column.filled(len(result.nodes), None)
+    if result.verdict is not None:
+        reported = Column(result.verdict.codes, result.verdict.values)
+    found = result.all_rejections.combined(reported).combined(taints)
+    return list(found.map(lambda each: _of_node(*each[0], each[1])))
 
 
-def _of_row(result: ScheduleResult, row: int, taint: Taint | None) -> tuple[Rejection, ...]:
+def rejections_of_row(result: ScheduleResult, row: int) -> tuple[Rejection, ...]:
+    """Return what keeps the pod off one node."""
+    comparison, tolerations = _compares(result), result.pod.spec.tolerations
+    taint = find_untolerated_taint(result.nodes.taints[row], tolerations, comparison=comparison)
+    return _of_node(result.rejections(row), result.verdict[row] if result.verdict is not None else None, taint)
+
+
+def _of_node(statuses: tuple[Status, ...], reported: Status | None, taint: Taint | None) -> tuple[Rejection, ...]:
     found: dict[Rejection, None] = {}
-    for status in result.rejections(row):
+    for status in statuses:
         found.update(dict.fromkeys(_of_status(status, taint)))
-    if found or result.verdict is None or result.verdict[row].is_success:
+    if found or reported is None or reported.is_success:
         return tuple(found)
-    status = result.verdict[row]
-    if is_unknown(status):
+    if is_unknown(reported):
         return (Rejection("", NOT_JUDGED),)
-    return (Rejection(status.plugin or "", status.message),)
+    return (Rejection(reported.plugin or "", reported.message),)
 
 
 def _of_status(status: Status, taint: Taint | None) -> list[Rejection]:
     plugin = status.plugin or ""
     if plugin == FIT:
-        return [Rejection(FIT, _resource(reason)) for reason in status.reasons]
+        return [Rejection(FIT, resource_in(reason)) for reason in status.reasons]
     if plugin == TAINTS and taint is not None:
         is_cordon = taint.key == "node.kubernetes.io/unschedulable"
         return [Rejection(CORDONED, "") if is_cordon else Rejection(TAINTS, str(taint))]
     return [Rejection(plugin, "" if plugin == CORDONED else status.message)]
 
 
-def _resource(reason: str) -> str:
+def resource_in(reason: str) -> str:
+    """Return the resource that a reason of Fit names, `pods` where the node takes no more of them."""
     return "pods" if reason == "Too many pods" else reason.removeprefix("Insufficient ")
 
 

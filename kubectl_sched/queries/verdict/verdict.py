@@ -113,7 +113,9 @@ def _held(facts: PodFacts) -> Iterable[str]:
             where = f" in ClusterQueue {queue.cluster_queue}"
         who = f"held by {gate.owner.controller}{where}"
         told = [need.fact for need in gate.needs] + [each.message for each in gate.says if each.message]
-        yield from (f"{who}: {fact}" for fact in told[:1])
+        for fact in told[:1]:
+            last = fact.rpartition(": ")[2]  # Kueue begins with the pod sets and ends with the reason
+            yield from (f"{who}: {fact}", f"{who}: {last}", f"held by {gate.owner.controller}: {last}")
         yield who
         return
     names = [gate.gate for gate in facts.gates if gate.gate]

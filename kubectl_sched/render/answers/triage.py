@@ -15,6 +15,7 @@ from kubectl_sched.render.document import Document, Ladder, Listing, Rung, Said,
 from kubectl_sched.render.safe_text import count, listed
 from kubectl_sched.render.sentences.group_sentences import (
     cause_in_words,
+    cause_of_pods,
     help_in_words,
     pods_in_words,
     summary,
@@ -27,8 +28,9 @@ from kubectl_sched.safe_output import API_VERSION
 from kubectl_sched.scheduler.result import UNKNOWN_EXIT_CODE, Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from kubectl_sched.queries.pending.lacking_workloads import LackingWorkload
     from kubectl_sched.queries.triage import Group, Triage
     from kubectl_sched.render.display import Display
     from kubectl_sched.render.schemas import triage as schema
@@ -39,6 +41,9 @@ NONE = "-"
 _NOT_SEARCHED = "…"
 _REFUSALS_SHOWN = 5
 _INDENT = 2
+_WORKLOADS_SHOWN = 8
+_THERE = len("10 of 10 there")
+_AGE = 4
 
 
 def shown_triage(triage: Triage) -> Shown:
@@ -53,7 +58,7 @@ def shown_triage(triage: Triage) -> Shown:
 
 
 def triage_exit_code(triage: Triage) -> int:
-    """Return 0 if nothing is pending, 1 if anything is, 3 if a budget ended, 4 if a bug left anything open."""
+    """Return 0 if no workload lacks pods, 1 if any does, 3 if an outcome is Unknown, 4 if a bug left anything open."""
     if any(each.result.has_met_a_bug for group in triage.groups for each in group.explanations):
         return EXIT_CODE
     if any(each.result.outcome is Outcome.UNKNOWN for group in triage.groups for each in group.explanations):
@@ -62,35 +67,106 @@ def triage_exit_code(triage: Triage) -> int:
 
 
 def triage_document(triage: Triage, display: Display) -> Document:
-    """Return a paragraph for each group; in full and on pages also its pods and what to paste."""
-    pods, groups = count(triage.pending, "pod"), count(len(triage.groups), "cause")
+    """Return a paragraph for each group with its workloads; in full and on pages also its pods and what to paste."""
     is_page = display.output in PAGES
-    details = tuple(_group(each, triage.at) for each in triage.groups) if is_page or display.is_wide else ()
-    listing = (Listing(tables=(group_table(triage.groups, triage.at),), caption="Causes, the largest first"),)
-    told: Sequence[Said] = listing if is_page and triage.groups else ()
-    if not details:
-        told = tuple(chain.from_iterable(_paragraph(each, triage.at) for each in triage.groups))
+    rows = _Rows(triage)
+    details = tuple(_group(each, rows) for each in triage.groups) if is_page or display.is_wide else ()
+    told: Sequence[Said] = ()
+    if is_page and triage.groups:
+        table = group_table(triage.groups, triage.workloads, triage.at)
+        told = (Listing(tables=(table,), caption="Causes, the largest first"),)
+    elif not details:
+        told = tuple(chain.from_iterable(_paragraph(each, rows) for each in triage.groups))
     return Document(
-        verdict=Verdict(text=f"{pods} pending, {groups}." if triage.groups else NOTHING),
-        parts=tuple(told),
+        verdict=Verdict(text=f"{lacking_in_words(triage.groups)}." if triage.groups else NOTHING),
+        parts=(*told, *_on_purpose(triage)),
         notes=notes_of((), triage.notes),
         details=(*details, *_refusals(triage)),
         is_index=True,
-        heading="Pending pods",
+        heading="Pods that do not run",
         command="",
     )
 
 
-def _paragraph(group: Group, at: str | None) -> Iterator[Sentence]:
-    yield Sentence(text=f"{summary(group)}.", tone="strong")
-    yield from _about(group, at)
+def lacking_in_words(groups: Sequence[Group]) -> str:
+    """`19 pods pending, 2 never created, 5 causes`."""
+    missing = sum(each.missing or 1 for group in groups for each in group.missing)
+    refused = sum(pod.has_ended for group in groups for pod in group.pods)
+    pending = sum(len(group.pods) for group in groups) - refused
+    told = (
+        f"{count(pending, 'pod')} pending" if pending or not (missing or refused) else "",
+        f"{missing:,} never created" if missing else "",
+        f"{refused:,} refused by a kubelet" if refused else "",
+        count(len(groups), "cause"),
+    )
+    return ", ".join(filter(None, told))
 
 
-def _about(group: Group, at: str | None) -> Iterator[Sentence]:
-    oldest, waiting = age(group.oldest, at) or NONE, waits_for(group)
-    yield Sentence(text=f"oldest {oldest}: {workloads_in_words(group)}", indent=_INDENT)
-    if waiting:
-        yield Sentence(text=f"waiting for {waiting}", indent=_INDENT)
+def _paragraph(group: Group, rows: _Rows) -> Iterator[Said]:
+    yield Sentence(text=f"{cause_of_pods(group)}.", tone="strong", gap=True)
+    helps = what_helps(group)
+    if helps:
+        yield Sentence(text=f"What helps: {helps}.", indent=_INDENT, tone="good")
+    yield from _about(group, rows, _WORKLOADS_SHOWN)
+
+
+def _about(group: Group, rows: _Rows, most: int) -> Iterator[Said]:
+    waiting, own = waits_for(group), rows.of(group)
+    if waiting and not what_helps(group):
+        yield Sentence(text=f"Waits for {waiting}.", indent=_INDENT)
+    if own:
+        tables = (rows.table(own[:most], group), rows.table(own[:most], group, with_verdict=False))
+        more = len(own) - most
+        yield Listing(tables=tables, is_headed=False, indent=_INDENT, caption="Workloads")
+        if more > 0:
+            yield Sentence(text=f"and {count(more, 'more workload')} (-o wide)", indent=_INDENT, tone="dim")
+
+
+class _Rows:
+    """The workloads of an answer by group, one column wide for all."""
+
+    def __init__(self, triage: Triage) -> None:
+        self._at = triage.at
+        self._by_key = {each.key: each for each in triage.workloads}
+        self._widest = max((len(_name(each)) for each in triage.lacking), default=0)
+
+    def of(self, group: Group) -> list[LackingWorkload]:
+        return [self._by_key[key] for key in group.workloads if key in self._by_key]
+
+    def table(
+        self, rows: Sequence[LackingWorkload], group: Group, *, with_verdict: bool = True
+    ) -> Table[LackingWorkload]:
+        said = cause_in_words(group)
+        verdict: Column[LackingWorkload] = Column(
+            heading="Verdict", cell=lambda row: "" if row.verdict in said else row.verdict, kind="words"
+        )
+        tells = with_verdict and group.cause.binding is not None and any(row.verdict not in said for row in rows)
+        return Table(
+            columns=(
+                Column(heading="Workload", cell=lambda row: _name(row).ljust(self._widest), kind="name"),
+                Column(heading="There", cell=lambda row: there_of(row).rjust(_THERE), kind="number"),
+                Column(heading="Age", cell=lambda row: (age(row.oldest, self._at) or NONE).rjust(_AGE), kind="number"),
+                *([verdict] if tells else []),
+            ),
+            rows=rows,
+        )
+
+
+def _name(row: LackingWorkload) -> str:
+    return f"{row.namespace}/{row.workload}"
+
+
+def there_of(row: LackingWorkload) -> str:
+    """`1 of 3 there`, as far as the numbers are known."""
+    return NONE if row.wanted is None or row.there is None else f"{row.there:,} of {row.wanted:,} there"
+
+
+def _on_purpose(triage: Triage) -> Iterator[Said]:
+    """Yield the workloads that somebody suspended or paused."""
+    found = [each for each in triage.workloads if each.on_purpose]
+    if found:
+        shown = listed([f"{_name(each)} ({each.stage})" for each in found])
+        yield Sentence(text=f"Suspended or paused by somebody, so no failure: {shown}.", tone="dim", gap=True)
 
 
 def _refusals(triage: Triage) -> Iterator[Document]:
@@ -104,18 +180,22 @@ def _refusals(triage: Triage) -> Iterator[Document]:
         yield Document(verdict=Verdict(text=f"{heading}:"), parts=(*told, *rest), heading=heading)
 
 
-def _group(group: Group, at: str | None) -> Document:
+def _group(group: Group, rows: _Rows) -> Document:
     """Return the whole answer about one group."""
     return Document(
-        verdict=Verdict(text=f"{summary(group)}."),
-        parts=tuple(_parts(group, at)),
+        verdict=Verdict(text=f"{cause_of_pods(group)}."),
+        parts=tuple(_parts(group, rows)),
         heading=pods_in_words(group),
     )
 
 
-def _parts(group: Group, at: str | None) -> Iterator[Said]:
-    yield from _about(group, at)
-    yield Sentence(text=", ".join(pod.key for pod in group.pods), indent=_INDENT)
+def _parts(group: Group, rows: _Rows) -> Iterator[Said]:
+    helps = what_helps(group)
+    if helps:
+        yield Sentence(text=f"What helps: {helps}.", indent=_INDENT, tone="good")
+    yield from _about(group, rows, len(group.workloads))
+    if group.pods:
+        yield Sentence(text=", ".join(pod.key for pod in group.pods), indent=_INDENT)
     if group.suggestions:
         yield Ladder(heading=WHAT_HELPS, rungs=tuple(map(_rung, group.suggestions)))
 
@@ -125,16 +205,17 @@ def _rung(found: ForAll) -> Rung:
     return rung_of(found.suggestion, f"{help_in_words(found)}{caution}")
 
 
-def group_table(groups: Sequence[Group], at: str | None) -> Table[Group]:
-    """Return a row for each group; ages count from the moment `at`."""
+def group_table(groups: Sequence[Group], workloads: Sequence[LackingWorkload], at: str | None) -> Table[Group]:
+    """Return a row for each group, with its workloads; ages count from the moment `at`."""
+    by_key = {each.key: each for each in workloads}
     return Table(
         columns=(
-            Column(heading="Pods", cell=lambda group: f"{len(group.explanations):,}", kind="number"),
+            Column(heading="Pods", cell=lambda group: f"{group.size:,}", kind="number"),
             Column(heading="Oldest", cell=lambda group: age(group.oldest, at) or NONE, kind="number"),
             Column(heading="Why", cell=cause_in_words, kind="words"),
             Column(heading="What helps", cell=_helps, kind="words"),
             Column(heading="Waiting for", cell=lambda group: waits_for(group) or NONE, kind="words"),
-            Column(heading="Workloads", cell=workloads_in_words, kind="words"),
+            Column(heading="Workloads", cell=lambda group: workloads_in_words(group, by_key), kind="words"),
         ),
         rows=groups,
     )
@@ -144,9 +225,13 @@ def _helps(group: Group) -> str:
     return _NOT_SEARCHED if group.suggestions is None else what_helps(group) or NONE
 
 
-def workloads_in_words(group: Group) -> str:
-    """`ml/Job/train, ml/Deployment/notebook and research/Pod/eval`."""
-    return listed([f"{namespace}/{name}" for namespace, name in group.workloads])
+def workloads_in_words(group: Group, workloads: Mapping[tuple[str, str], LackingWorkload]) -> str:
+    """`ml/Job/train (0 of 8 there) and research/Pod/eval (0 of 1 there)`."""
+    told = []
+    for key in group.workloads:
+        there = there_of(workloads[key]) if key in workloads else NONE
+        told.append("/".join(key) if there == NONE else f"{'/'.join(key)} ({there})")
+    return listed(told)
 
 
 def triage_data(triage: Triage) -> schema.Triage:
@@ -156,15 +241,37 @@ def triage_data(triage: Triage) -> schema.Triage:
         "apiVersion": API_VERSION,
         "kind": "Triage",
         "groups": [_group_data(each) for each in triage.groups],
+        "workloads": list(_workloads_data(triage)),
         "pending": triage.pending,
         "refusingNodes": plain(triage.refusals),
         "warnings": list(dict.fromkeys((*refused, *triage.notes, *triage.warnings))),
     }
 
 
+def _workloads_data(triage: Triage) -> Iterator[schema.Workload]:
+    helps = {key: what_helps(group) for group in reversed(triage.groups) for key in group.workloads}
+    for each in triage.workloads:
+        yield {
+            "workload": each.workload,
+            "namespace": each.namespace,
+            "wanted": each.wanted,
+            "there": each.there,
+            "stage": each.stage,
+            "verdict": each.verdict,
+            "helps": helps.get(each.key) or None,
+            "onPurpose": each.on_purpose,
+            "oldest": each.oldest,
+        }
+
+
 def _group_data(group: Group) -> schema.Group:
     return {
-        "cause": plain(group.cause),
+        "cause": {
+            "outcome": group.cause.outcome,
+            "plugins": list(group.cause.plugins),
+            "reasons": list(group.cause.reasons),
+            "comesBy": group.cause.comes_by,
+        },
         "summary": summary(group),
         "pods": [{"namespace": pod.namespace, "name": pod.name} for pod in group.pods],
         "workloads": [name for _, name in group.workloads],

@@ -3,7 +3,6 @@
 from typing import TypedDict
 
 from kubectl_sched.diagnostics.kubelet_refusals import Refusals
-from kubectl_sched.queries.pending_cause import Cause
 from kubectl_sched.render.schemas.common import About, Name, OutcomeName
 from kubectl_sched.suggestions.change import Loss, Manual, Patch
 
@@ -58,8 +57,37 @@ class SuggestionForAll(Suggestion):
     perNode: dict[str, int]
 
 
+class Cause(TypedDict):
+    """The outcome, and the plugins and reasons of kube-scheduler that bind; without names of nodes or pods.
+
+    `comesBy` is what makes room by itself: `preemption` or the name of an autoscaler.
+    """
+
+    outcome: OutcomeName
+    plugins: list[str]
+    reasons: list[str]
+    comesBy: str | None
+
+
+class Workload(TypedDict):
+    """A workload with fewer pods on nodes (`there`) than it wants; numbers that are not known are null.
+
+    `helps` is the first advice, and `onPurpose` says that somebody suspended or paused it.
+    """
+
+    workload: str
+    namespace: str
+    wanted: int | None
+    there: int | None
+    stage: str
+    verdict: str
+    helps: str | None
+    onPurpose: bool
+    oldest: str | None
+
+
 class Group(TypedDict):
-    """Pending pods that the same keeps pending."""
+    """Pods of one cause, which one cure helps."""
 
     cause: Cause
     summary: str
@@ -71,9 +99,10 @@ class Group(TypedDict):
 
 
 class Triage(About):
-    """The answer of `triage`: all pending pods by what keeps them so, the largest group first."""
+    """The answer of `triage`: pods that do not run, by cause, the largest group first, and their workloads."""
 
     groups: list[Group]
+    workloads: list[Workload]
     pending: int
     refusingNodes: list[Refusals]
     warnings: list[str]

@@ -11,53 +11,102 @@ from kubectl_sched.render.sentences.podgroup_headline import podgroup_headline
 from kubectl_sched.scheduler.member_result import MemberResult
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.suggestions.change import Promise
-from kubectl_sched.suggestions.nearest_nodes import last_rows
 
 if TYPE_CHECKING:
     from kubectl_sched.queries.triage import Group
     from kubectl_sched.suggestions.for_all import ForAll
 
-_INSUFFICIENT = "Insufficient "
-_UNTOLERATED = re.compile(r"node\(s\) had untolerated taint ?\{(?P<key>[^:}]*): (?P<value>[^}]*)\}")
 _GATES = re.compile(r"waiting for scheduling gates: \[(?P<gates>.*)\]")
-_REASONS_SHOWN = 3
+_EVENTS_SHOWN = 3
+_VERDICTS_COMPARED = 16
 
 
 def summary(group: Group) -> str:
-    """`12 pods of 3 workloads: no GPU free (nvidia.com/gpu); 2 more nodes like gpu-1 place all`."""
-    helps = what_helps(group)
-    return "; ".join(filter(None, (f"{pods_in_words(group)}: {cause_in_words(group)}", helps)))
+    """`12 pods of 3 workloads: no gpu node has 1 GPU free; 2 more nodes like gpu-1 place all`."""
+    return "; ".join(filter(None, (cause_of_pods(group), what_helps(group))))
+
+
+def cause_of_pods(group: Group) -> str:
+    """`12 pods of 3 workloads: no gpu node has 1 GPU free`."""
+    return f"{pods_in_words(group)}: {cause_in_words(group)}"
 
 
 def pods_in_words(group: Group) -> str:
     """`3 pods of 1 workload`; `2 pods` if nothing manages any of them."""
-    pods = count(len(group.explanations), "pod")
+    if any(each.missing is None for each in group.missing):
+        return count(len(group.workloads), "workload")
     is_managed = any(not name.startswith("Pod/") for _, name in group.workloads)
+    pods = count(group.size, "pod")
     return f"{pods} of {count(len(group.workloads), 'workload')}" if is_managed else pods
 
 
 def cause_in_words(group: Group) -> str:
     """Return the cause, short enough for a table's cell."""
     cause, outcome = group.cause, Outcome(group.cause.outcome)
+    if group.missing:
+        return _never_created(group)
+    if is_refused(group) or (outcome is Outcome.UNSCHEDULABLE and not _is_of_podgroup(group)):
+        return _verdicts(group)
     if outcome is Outcome.SCHEDULABLE and not cause.reasons:
         return _fits_now(group)
+    if not cause.reasons or outcome in {Outcome.UNKNOWN, Outcome.DELETING}:
+        return _without_reasons(group, outcome)
+    first = group.explanations[0].result
+    if isinstance(first, MemberResult) and _is_of_podgroup(group):
+        return f"group {safe(podgroup_headline(first.podgroup))}"
+    told = ", ".join(dict.fromkeys(_in_words(reason) for reason in cause.reasons))
+    return f"the scheduling cycle fails: {told}" if outcome is Outcome.ERROR else told
+
+
+def is_refused(group: Group) -> bool:
+    """Report whether the pods are bound, and their kubelet refused them."""
+    return any(pod.has_ended for pod in group.pods)
+
+
+def fits_now(group: Group) -> bool:
+    """Report whether the pods need nothing but kube-scheduler's next attempt, which is no failure."""
+    is_as_judged = not group.missing and not is_refused(group) and not group.cause.reasons
+    return is_as_judged and group.cause.outcome == Outcome.SCHEDULABLE.value
+
+
+def _never_created(group: Group) -> str:
+    missing, explanation = next(iter(group.missing.items()))
+    if explanation.gates:
+        says = (each.message for gate in explanation.gates for each in gate.says if each.message)
+        said, verdict = safe(next(says, "")), safe(explanation.verdict)
+        return verdict if not said or said in verdict else f"{verdict}, which says: {said}"
+    told = (missing.obstacle.clause, missing.obstacle.detail if len(group.missing) == 1 else "")
+    return f"never created: {safe('; '.join(filter(None, told)))}"
+
+
+def _without_reasons(group: Group, outcome: Outcome) -> str:
+    result = group.explanations[0].result
     if outcome is Outcome.UNKNOWN:
-        return f"not judged: {group.explanations[0].result.left_open or 'not everything that decides is known'}"
+        return f"not judged: {result.left_open or 'not everything that decides is known'}"
     if outcome is Outcome.DELETING:
         return "being deleted"
-    if not cause.reasons:
-        return "there are no nodes" if not len(group.explanations[0].result.nodes) else "rejected without a reason"
+    return "rejected without a reason" if len(result.nodes) else "there are no nodes"
+
+
+def _is_of_podgroup(group: Group) -> bool:
     first = group.explanations[0].result
-    if isinstance(first, MemberResult) and first.pre_enqueue.is_success:
-        return f"group {safe(podgroup_headline(first.podgroup))}"
-    said = list(dict.fromkeys(_in_words(group, reason) for reason in cause.reasons))
-    more = f" and {len(said) - _REASONS_SHOWN} more reasons" if len(said) > _REASONS_SHOWN else ""
-    told = ", ".join(said[:_REASONS_SHOWN])
-    return f"the scheduling cycle fails: {told}" if outcome is Outcome.ERROR else f"{told}{more}"
+    return isinstance(first, MemberResult) and first.pre_enqueue.is_success
+
+
+def _verdicts(group: Group) -> str:
+    """Return the verdict of most pods, and that others ask for other amounts or are for other nodes."""
+    first, *others = group.judged
+    verdict = safe(first.verdict)
+    if not others or all(each.verdict == first.verdict for each in others[:_VERDICTS_COMPARED]):
+        return verdict
+    if first.pod.is_daemon:
+        return f"{verdict} (and {count(len(others), 'more node')})"
+    is_short = group.cause.plugins == ("NodeResourcesFit",)
+    return f"{verdict} ({'some ask for other amounts' if is_short else 'some differ in detail'})"
 
 
 def _fits_now(group: Group) -> str:
-    pods = len(group.explanations)
+    pods = group.size
     if pods == 1:
         return "fits now"
     if group.together is None or group.together.placed == pods:
@@ -65,29 +114,14 @@ def _fits_now(group: Group) -> str:
     return f"each fits now, together {group.together.placed:,} of them"
 
 
-def _in_words(group: Group, reason: str) -> str:
-    if reason.startswith(_INSUFFICIENT):
-        return _short_of(group, reason.removeprefix(_INSUFFICIENT))
-    taint, gates = _UNTOLERATED.fullmatch(reason), _GATES.fullmatch(reason)
-    if taint is not None:
-        return f"untolerated taint {safe(taint['key'])}{'=' if taint['value'] else ''}{safe(taint['value'])}"
+def _in_words(reason: str) -> str:
+    gates = _GATES.fullmatch(reason)
     if gates is not None:
         return f"gated by {safe(gates['gates']).replace(' ', ', ')}"
     known = meaning(reason)
     title = known.title if known is not None else ""
     # A place in the spelling, such as a claim's name, tells more than the title.
     return f"{title[:1].lower()}{title[1:]}" if title and '"' not in reason else safe(reason)
-
-
-def _short_of(group: Group, resource: str) -> str:
-    """`no GPU free (nvidia.com/gpu)`, `not enough cpu free`."""
-    result = group.explanations[0].result
-    rows = last_rows(result)
-    free = result.nodes.allocatable(resource)[rows] - result.nodes.requested(resource)[rows]
-    name = safe(resource)
-    if resource.endswith("/gpu"):
-        return f"{'not enough GPUs' if (free > 0).any() else 'no GPU'} free ({name})"
-    return f"{'not enough' if (free > 0).any() else 'no'} {name} free"
 
 
 def what_helps(group: Group) -> str:
@@ -103,6 +137,8 @@ def help_in_words(found: ForAll) -> str:
         return f"nothing to do: {text}" if suggestion.comes_by_itself else text
     if suggestion.comes_by_itself:
         preempts = suggestion.promise is Promise.PREEMPTS
+        if preempts and not found.places_all:
+            return f"preemption makes room for {_whom(found)}, and not for the others"
         does = f"preemption makes room for {_whom(found)}" if preempts else f"{_who(found)} would fit {text}"
         return f"nothing to do: {does}"
     if suggestion.adds_nodes:
@@ -127,9 +163,9 @@ def _who(found: ForAll) -> str:
 
 def waits_for(group: Group) -> str | None:
     """Return what the pods of the group wait for, with how many of them where not all do; None if for nothing."""
-    total = len(group.explanations)
+    total = group.size
     told = [
         safe(what) if number == total else f"{number:,} of {total:,}: {safe(what)}"
         for what, number in group.waiting_for
     ]
-    return "; ".join(told[:_REASONS_SHOWN]) or None
+    return "; ".join(told[:_EVENTS_SHOWN]) or None

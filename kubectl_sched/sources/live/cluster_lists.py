@@ -66,9 +66,9 @@ class ClusterLists:
         return self._pool.submit(self._lister.list, kind, need.namespace, at, served, fields=need.fields)
 
     def results(
-        self, asked: Iterable[tuple[Need, Future[Listed]]], of: Sequence[KubernetesObject] = ()
+        self, asked: Iterable[tuple[Need, Future[Listed]]], of: Sequence[KubernetesObject] = (), namespace: str = ""
     ) -> list[Listed]:
-        """Return what came back; a kind that is forbidden as a whole is tried in the namespaces of these objects."""
+        """Return what came back; a kind that is forbidden as a whole is tried in the namespace and in those of `of`."""
         results: list[Listed] = []
         for need, future in asked:
             try:
@@ -78,7 +78,8 @@ class ClusterLists:
                     raise
                 self.refused(need, error)
                 if BY_NAME[need.kind].namespaced and not need.namespace:
-                    results += self._each(need, sorted({item.metadata.namespace for item in of}))
+                    tried = {*filter(None, [namespace]), *(item.metadata.namespace for item in of)}
+                    results += self._each(need, sorted(tried))
         return results
 
     def _each(self, need: Need, namespaces: Iterable[str]) -> list[Listed]:

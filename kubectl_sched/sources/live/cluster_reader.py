@@ -170,7 +170,7 @@ class _Reading:
         autoscaling = autoscaler_needs(pods, _of_kind(lists, Node), everybody) if selection.is_one_pod else ()
         asked = {need for need, _ in others}
         evidence = self._lists.ask([*scheduler_needs(everybody), *(need for need in autoscaling if need not in asked)])
-        return [*lists, *self._lists.results(others, pods), *self._lists.results(evidence)]
+        return [*lists, *self._lists.results(others, pods, selection.namespace or ""), *self._lists.results(evidence)]
 
     def _together(
         self, finder: PodFinder, lists: list[Listed], selected: list[KubernetesObject], version: str | None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from http import HTTPStatus
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from kubectl_sched.sources.dump.collection import Collection
 from kubectl_sched.sources.dump.dump import Forbidden
@@ -104,11 +105,20 @@ class PodFinder:
                     f"{server_name(self._server.endpoint)} does not know who asks, as for {_NOBODY}; log in, or name a "
                     "user with credentials that it accepts (--user, --token)"
                 ) from None
-            where = f"in namespace {namespace}" if namespace else "in all namespaces"
+            where = f"in namespace {namespace}" if namespace else f"in all namespaces{self._but_in_one()}"
             rule = Forbidden("Pod", "", "pods").rule
             raise ClusterError(
                 f"not allowed to list pods {where} ({error.message}); the missing rule: {rule}"
             ) from None
+
+    def _but_in_one(self) -> str:
+        """Say that the pods of the context's own namespace may be listed, if they may."""
+        own = self._server.endpoint.namespace
+        try:
+            self._server.get(f"/api/v1/namespaces/{quote(own, safe='')}/pods", {"limit": "1"})
+        except ResponseError:
+            return ": -n names a namespace"
+        return f", but in namespace {own}: add -n {own}"
 
     def _owners(self, namespace: str, kind: str, name: str) -> list[KubernetesObject]:
         """Find what makes a workload's pods, and how many; without the right to read it the pods' own names tell."""

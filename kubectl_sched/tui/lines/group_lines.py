@@ -9,15 +9,15 @@ from rich.cells import cell_len
 
 from kubectl_sched.render.answers.triage import NONE, group_table
 from kubectl_sched.render.safe_text import count, safe
-from kubectl_sched.render.sentences.group_sentences import help_in_words, summary, waits_for
+from kubectl_sched.render.sentences.group_sentences import fits_now, help_in_words, summary, waits_for
 from kubectl_sched.render.writers.text import by_hand_lines, command_lines
-from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.tui.lines.line import BLANK, Span, Tone, broken, line, name_in, padded, with_command, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kubectl_sched.diagnostics.kubelet_refusals import Refusals
+    from kubectl_sched.queries.pending.lacking_workloads import LackingWorkload
     from kubectl_sched.queries.triage import Group
     from kubectl_sched.suggestions.change import Suggestion
     from kubectl_sched.suggestions.for_all import ForAll
@@ -39,8 +39,10 @@ _TONES = (Tone.BAD, Tone.GOOD, Tone.DIM, Tone.DIM)
 class GroupLines:
     """Writes the rows of the table of groups for one width: words wrap, and nothing is cut."""
 
-    def __init__(self, groups: Sequence[Group], at: str | None, width: int) -> None:
-        table = group_table(groups, at)
+    def __init__(
+        self, groups: Sequence[Group], workloads: Sequence[LackingWorkload], at: str | None, width: int
+    ) -> None:
+        table = group_table(groups, workloads, at)
         columns = list(zip(table.headings, *table.texts, strict=True))
         widest = [max(map(cell_len, column)) for column in columns]
         self._numbers, self._words = table.headings[:_NUMBERS], table.headings[_NUMBERS:]
@@ -48,7 +50,7 @@ class GroupLines:
         self._room = width - sum(self._number_widths) - len(_GAP) * _NUMBERS
         beside = len(self._words) if width >= _ROOMY else _NARROW
         self._widths = _narrowed(widest[_NUMBERS:][:beside], self._room - len(_GAP) * (beside - 1))
-        self.rows = list(map(self._row, table.texts))
+        self.rows = [self._row(cells, _tones(group)) for cells, group in zip(table.texts, groups, strict=True)]
 
     @property
     def heading(self) -> Line:
@@ -61,18 +63,23 @@ class GroupLines:
             padded(each, width, right=True) for each, width in zip(numbers, self._number_widths, strict=True)
         )
 
-    def _row(self, cells: Sequence[str]) -> list[Line]:
+    def _row(self, cells: Sequence[str], tones: Sequence[Tone]) -> list[Line]:
         numbers, words = self._in_front(cells[:_NUMBERS]), cells[_NUMBERS:]
         columns = [broken(cell, width) for cell, width in zip(words, self._widths, strict=False)]
         lines = zip_longest([numbers], *columns, fillvalue="")
         beside = [
-            (Span(padded(first, len(numbers)), Tone.STRONG), *map(_cell, parts, self._widths, _TONES))
+            (Span(padded(first, len(numbers)), Tone.STRONG), *map(_cell, parts, self._widths, tones))
             for first, *parts in lines
         ]
         rest = list(zip(self._words, words, strict=True))[len(self._widths) :]
         told = [f"{heading[:1].lower()}{heading[1:]} {cell}" for heading, cell in rest if cell != NONE]
         indent = " " * len(numbers + _GAP)
         return [*beside, *(line(indent + part, Tone.DIM) for each in told for part in broken(each, self._room))]
+
+
+def _tones(group: Group) -> Sequence[Tone]:
+    """Return the tones of the columns of words; a pod that fits now is no failure."""
+    return (Tone.GOOD, *_TONES[1:]) if fits_now(group) else _TONES
 
 
 def _narrowed(widths: Sequence[int], room: int) -> list[int]:
@@ -136,8 +143,7 @@ def trial_lines(found: ForAll, number: int, total: int, width: int) -> list[Line
 
 def without_help(group: Group) -> str:
     """The sentence about a group for which there is no suggestion, with what its pods wait for."""
-    fits = Outcome(group.cause.outcome) is Outcome.SCHEDULABLE
-    found = "No change is needed" if fits else "No change was found that helps them"
+    found = "No change is needed" if fits_now(group) else "No change was found that helps them"
     waiting = waits_for(group)
     return f"{found}: they wait for {waiting}." if waiting else f"{found}."
 

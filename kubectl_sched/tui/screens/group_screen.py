@@ -27,11 +27,11 @@ class GroupScreen(FilteredPage):
         self._group = group
         self._try_all = try_all
         self._open_one = open_one
-        self._shown = list(range(len(group.explanations)))
+        self._shown = list(range(len(group.answers)))
 
     def draw(self) -> None:
         """Those that match, at the present width."""
-        explanations = self._group.explanations
+        explanations = self._group.answers
         self.head(group_heading(self._group, self.size.width))
         self._shown = matching(explanations, self.entry.value)
         line_of = PodLines(explanations, self.size.width - 1)
@@ -46,11 +46,15 @@ class GroupScreen(FilteredPage):
     def on_line_list_moved(self) -> None:
         """Show the whole sentence about the pod under the cursor."""
         at = self.lines.cursor
-        self.show_below(whole(self._group.explanations[self._shown[at]], self.size.width) if self._shown else ())
+        self.show_below(whole(self._group.answers[self._shown[at]], self.size.width) if self._shown else ())
 
     def on_line_list_chosen(self, event: LineList.Chosen) -> None:
-        """Open the pod."""
-        self._open_one(self._group.explanations[self._shown[event.index]])
+        """Open the pod; one that was never created has no verdict of any node to show."""
+        answer = self._group.answers[self._shown[event.index]]
+        if answer.result.framework is None and self._group.missing:
+            self.app.notify("it was never created, so no node was judged", markup=False)
+        else:
+            self._open_one(answer)
 
     def action_try_all(self) -> None:
         """Try what helps on all pods of the group."""

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from textual import work
 
+from kubectl_sched.render.answers.triage import lacking_in_words
 from kubectl_sched.render.safe_text import count
+from kubectl_sched.render.sentences.group_sentences import cause_in_words
 from kubectl_sched.tui.keys import TRIAGE
 from kubectl_sched.tui.lines.group_lines import GroupLines, matching_groups, note_lines, refusal_lines
 from kubectl_sched.tui.lines.line import Tone, wrapped
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from kubectl_sched.queries.explanation import Explanation
+    from kubectl_sched.queries.pending.lacking_workloads import LackingWorkload
     from kubectl_sched.queries.triage import Group, Triaging
     from kubectl_sched.tui.engine import Engine
     from kubectl_sched.tui.widgets.line_list import LineList
@@ -38,7 +41,9 @@ class TriageScreen(FilteredPage):
         self._open_one = open_one
         self._groups: list[Group] = []
         self._shown: list[Group] = []
+        self._workloads: tuple[LackingWorkload, ...] = ()
         self._judged = 0
+        self._is_judging = True
         self._searched = 0
         self._notes: tuple[str, ...] = ()
 
@@ -50,9 +55,9 @@ class TriageScreen(FilteredPage):
     async def fill_in(self) -> None:
         """Judge pods and show their groups, then search what helps each group, the largest first."""
         judging = self._triaging.judge()
-        while self._judged < len(self._triaging.pods):
-            self._judged = await self._engine.run(lambda: _advanced(judging, self._judged))
-            self._groups = list(self._triaging.groups())
+        while self._is_judging:
+            self._judged, self._is_judging = await self._engine.run(lambda: _advanced(judging, self._judged))
+            await self._engine.run(self._group)
             self.draw()
         for index, group in enumerate(self._groups):
             self._groups[index] = await self._engine.run(partial(self._triaging.helped, group))
@@ -62,14 +67,22 @@ class TriageScreen(FilteredPage):
         self._notes = (*found.notes, *found.warnings)
         self.draw()
 
+    def _group(self) -> None:
+        """Group what has been judged, with every sentence that is drawn: replays take turns in the engine's thread."""
+        self._groups = list(self._triaging.groups())
+        self._workloads = self._triaging.workloads(self._groups)
+        for group in self._groups:
+            cause_in_words(group)
+
     def draw(self) -> None:
         """The groups that match, at the present width."""
         self.head(wrapped(self._told(), self.size.width, Tone.STRONG))
         at = self.lines.cursor
-        chosen = self._shown[at].cause if at < len(self._shown) else None
+        # Until all are judged the cursor of somebody who has not moved it stays on the largest group.
+        chosen = self._shown[at].cause if at < len(self._shown) and not (self._is_judging and at == 0) else None
         self._shown = matching_groups(self._groups, self.entry.value)
         width = self.size.width - 1
-        table = GroupLines(self._shown, self._triaging.at, width)
+        table = GroupLines(self._shown, self._workloads, self._triaging.at, width)
         causes = [group.cause for group in self._shown]
         self.lines.show_rows(
             table.rows,
@@ -80,15 +93,16 @@ class TriageScreen(FilteredPage):
 
     def _told(self) -> str:
         """The progress: pods judged, then groups searched, then the sum."""
-        total, causes = len(self._triaging.pods), count(len(self._groups), "cause")
+        told = lacking_in_words(self._groups)
         refusing = len({each.node for each in self._triaging.refusals})
         nodes = f"; {count(refusing, 'node')} {'refuses' if refusing == 1 else 'refuse'} pods" if refusing else ""
-        if self._judged < total:
-            return f"{count(total, 'pod')} pending, {self._judged:,} judged so far: {causes}{nodes}"
-        told = f"{count(total, 'pod')} pending, {causes}{nodes}"
+        if self._is_judging:
+            total = len(self._triaging.pods)
+            causes = count(len(self._groups), "cause")
+            return f"{count(total, 'pod')} to judge, {self._judged:,} judged so far: {causes}{nodes}"
         if self._searched < len(self._groups):
-            return f"{told}; looking for what helps: {self._searched:,} of {len(self._groups):,}"
-        return told
+            return f"{told}{nodes}; looking for what helps: {self._searched:,} of {len(self._groups):,}"
+        return f"{told}{nodes}"
 
     def on_line_list_chosen(self, event: LineList.Chosen) -> None:
         """Open the group."""
@@ -108,9 +122,11 @@ class TriageScreen(FilteredPage):
         self.app.push_screen(TrialScreen(group))
 
 
-def _advanced(judging: Iterator[int], done: int) -> int:
-    """Judge pods for a moment, and return how many are done."""
+def _advanced(judging: Iterator[int], done: int) -> tuple[int, bool]:
+    """Judge pods for a moment, and return how many are done, and whether any may be left."""
     until = time.monotonic() + _STEP_SECONDS
-    while time.monotonic() < until:
-        done = next(judging, done)
-    return done
+    for number in judging:
+        done = number
+        if time.monotonic() >= until:
+            return done, True
+    return done, False

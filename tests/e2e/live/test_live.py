@@ -527,6 +527,10 @@ def test_a_developer_of_one_namespace_is_told_what_was_said(control_plane: Contr
     assert "not enough cpu is left" in done.stdout
     assert "ending other pods would not change what keeps this one out" in done.stdout
     assert '{apiGroups: [""], resources: [nodes], verbs: [list]}' in done.stdout
+    everywhere = program(control_plane, "--as", "dev")
+    assert (everywhere.returncode, everywhere.stdout) == (3, "")
+    assert "not allowed to list pods in all namespaces, but in namespace default: add -n default (" in everywhere.stderr
+    assert "not enough cpu is left" in program(control_plane, "-n", "default", "--as", "dev").stdout
     decoded = json.loads(program(control_plane, "explain", "big", "--as", "dev", "-o", "json").stdout)
     assert check_both(decoded) == "Decoded"
     assert [event["message"]["clauses"][0]["text"] for event in decoded["events"]] == ["Insufficient cpu"]
