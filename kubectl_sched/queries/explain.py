@@ -134,11 +134,14 @@ def explain(
 class PodExplainer:
     """One question under way."""
 
-    def __init__(self, question: Question, dump: Dump, schedulers: ClusterSchedulers, *, suggesting: bool) -> None:
+    def __init__(
+        self, question: Question, dump: Dump, schedulers: ClusterSchedulers, *, suggesting: bool, finding: bool = True
+    ) -> None:
         self._question = question
         self._dump = dump
         self._schedulers = schedulers
         self._suggesting = suggesting and question.suggesting
+        self._finding = finding
         self._is_about_one_pod = question.is_about_one_pod
         self._profile = schedulers.profile
         self._unreadable = UnreadableKinds(dump=dump)
@@ -227,7 +230,7 @@ class PodExplainer:
             observed=observed_of(result, self._around),
             said=said_of(result, self._around),
             sampling=sampling,
-            findings=findings_of(result, self._around),
+            findings=findings_of(result, self._around) if self._finding else (),
         )
         if found.is_held_elsewhere:
             found = self._held.with_gates(found, scheduler)

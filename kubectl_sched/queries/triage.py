@@ -146,7 +146,7 @@ class Triaging:
         self.schedulers.check_profile()
         self._dump = dump
         self.at = dump.at
-        self._explainer = PodExplainer(question, dump, self.schedulers, suggesting=False)
+        self._explainer = PodExplainer(question, dump, self.schedulers, suggesting=False, finding=False)
         selection = question.selection
         self._workloads = LackingWorkloads(dump, self.schedulers)
         self.missing = self._workloads.missing(selection)
@@ -176,7 +176,6 @@ class Triaging:
             if not missing.on_purpose:
                 explanation = self._workloads.explained(missing)
                 self._missing.setdefault(cause_of_missing(missing, explanation), {})[missing] = explanation
-        yield 0
         for done, pod in enumerate(self.pods, 1):
             try:
                 explanation = self._explainer.explained(pod)

@@ -142,7 +142,7 @@ def test_triage_with_nothing_pending_opens_no_screen() -> None:
 
 def test_an_output_that_is_asked_for_is_printed_on_a_terminal_too() -> None:
     written, returned = shown(["--from", "fixtures/triage", "-o", "table"], [])
-    assert (returned, "no GPU free (nvidia.com/gpu)" in written, "\x1b[?1049h" in written) == (1, True, False)
+    assert (returned, "no gpu node has 1 GPU free" in written, "\x1b[?1049h" in written) == (1, True, False)
 
 
 @pytest.mark.parametrize("term", ["dumb", "unknown"])
