@@ -42,7 +42,7 @@ MEANINGS = {
     "filtering": "a plugin's PreFilter and Filter, as upstream's filtering.go",
     "node_table": "the nodes: as columns, or as a table of the page",
     "profiles": "scheduler profiles",
-    "replica_counts": "counts that each of many equal pods raises alike, and what a plugin makes of them",
+    "replica_help": "the help of a plugin where many equal pods get nodes one after the other",
     "reserve": "objects that the end of a cycle reserves",
     "schedulers": "the schedulers of a cluster: objects, query and command",
     "scoring": "a plugin's PreScore and Score, as upstream's scoring.go",

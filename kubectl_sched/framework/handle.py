@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Protocol
 
 from kubectl_sched.framework.cycle_budget import ANSWER, CycleLimits
 from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from kubectl_sched.api.core import Node
     from kubectl_sched.api.pod import Pod
@@ -42,3 +43,10 @@ class Handle(Record, frozen=True, kw_only=True):
     """The profiles of the configuration: pods that ask for another scheduler never come to the queue."""
     limits: CycleLimits = ANSWER
     """The most that one cycle may take."""
+
+    @property
+    def grows_in_place(self) -> Callable[[Pod], bool]:
+        """Report whether a pod only waits for room to grow on its node; most plugins then have nothing to say."""
+        if self.features.enabled("InPlacePodVerticalScalingSchedulerPreemption"):
+            return attrgetter("is_resize_deferred")
+        return lambda pod: False  # noqa: ARG005 - no pod does

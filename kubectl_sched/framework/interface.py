@@ -7,17 +7,17 @@ of them `nodes` is the Snapshot, `rows` are row numbers in it, and `state` is th
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from enum import Enum
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import numpy as np
 
 from kubectl_sched.framework.clauses import about_several
+from kubectl_sched.framework.replicas import NO_HELP, DependsOn
 from kubectl_sched.framework.status import SUCCESS, Status
 from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Sequence
 
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.framework.cycle_state import CycleState
@@ -31,28 +31,14 @@ if TYPE_CHECKING:
         ProposedAssignment,
     )
     from kubectl_sched.framework.preemption_choice import Candidate, Choice
+    from kubectl_sched.framework.replicas import ReplicaHelp
     from kubectl_sched.framework.reserved_object import Reservation
     from kubectl_sched.framework.status import NodeToStatus
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.array_types import Floats, Integers, Rows
-    from kubectl_sched.snapshot.column import NodeNumbers
-    from kubectl_sched.snapshot.replica_counts import ReplicaRawScores, ReplicaVerdicts
 
 _ROWS_COMPARED = 32
 """Of how many nodes `summarize` asks for evidence to find the closest."""
-
-
-class DependsOn(Enum):
-    """The inputs of a verdict and a raw score of one node, besides the pod and its own PreFilter and PreScore state.
-
-    PreFilter and PreScore of a plugin that does not depend on the CLUSTER look at the pod alone, not at other pods.
-    """
-
-    NODE = "the Node object"
-    CLAIMS = "the Node object and the pod's claims, whichever other pods there are"
-    USAGE_OF_NODE = "the Node object, how many pods are on it and the sums of what they request"
-    PODS_OF_NODE = "the Node object and the pods on it, with their claims"
-    CLUSTER = "anything"
 
 
 class Plugin(ABC):
@@ -63,6 +49,11 @@ class Plugin(ABC):
 
     def __init__(self, *_: object) -> None:  # noqa: B027 - enough for a plugin without settings
         """Take the arguments of the plugin and the Handle, and keep neither."""
+
+    @property
+    def replica_help(self) -> ReplicaHelp:
+        """Help with many equal pods, which the scheduling cycle never asks for."""
+        return NO_HELP
 
 
 class PreEnqueuePlugin(Plugin):
@@ -122,20 +113,6 @@ class PreFilterExtensions(Plugin):
     def remove_pod(self, state: CycleState, pod: Pod, removed: Pod, row: int, nodes: Snapshot) -> None:
         """`removed` is taken not to run on the row's node."""
 
-    def verdict_key(self, state: CycleState, pod: Pod, nodes: Snapshot) -> Hashable:
-        """The inputs of all verdicts besides the pod and the Node objects; None if they are not known.
-
-        Law: while it is equal, and not None, Filter gives every node the same verdict.
-        """
-        return None
-
-    def replica_verdicts(self, state: CycleState, pod: Pod, nodes: Snapshot) -> ReplicaVerdicts | None:
-        """The verdicts for pods equal to this one, which follow each other; None if `add_pod` has to be called.
-
-        Law: after some of them it passes the nodes that Filter passes after `add_pod` of the same.
-        """
-        return None
-
 
 class FilterPlugin(Plugin):
     """Rejects the nodes that cannot take the pod."""
@@ -147,13 +124,6 @@ class FilterPlugin(Plugin):
     @abstractmethod
     def explain_filter(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
         """The evidence behind this plugin's rejection of one node. Law: there is some exactly when filter rejects."""
-
-    def spare(self, pod: Pod, nodes: Snapshot) -> Integers:
-        """int64[n]: so many more pods with as much as this one leave the verdict on the node as it is, at the least.
-
-        Asked of plugins that depend on PODS_OF_NODE, about nodes that pass.
-        """
-        return np.zeros(len(nodes), dtype=np.int64)
 
     def shortfall(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Floats:
         """float64[len(rows)]: how far each of these rejected nodes is from passing, 0 (almost) to 1; a cheap guess."""
@@ -253,46 +223,6 @@ class PreScorePlugin(Plugin):
         """Write what `score` needs to the state. SKIP leaves this plugin's score out. `rows` are the feasible nodes."""
 
 
-class PreScoreExtensions(Plugin):
-    """For plugins whose scores depend on pods elsewhere, as PreFilterExtensions for Filter; upstream has no such thing.
-
-    Law: the state is then worth the same as pre_score over the changed cluster would write.
-    """
-
-    @abstractmethod
-    def pre_score_with(
-        self, state: CycleState, pod: Pod, changed: Pod, row: int, nodes: Snapshot, rows: Rows, amount: int
-    ) -> Status:
-        """As pre_score, `changed` having come to the row's node since the last time (1), or having left it (-1).
-
-        In `nodes` it runs there either way. An amount of 0 changes nothing, and counts what is otherwise left to Score.
-        """
-
-    def score_signature(self, state: CycleState, pod: Pod, nodes: Snapshot) -> Sequence[NodeNumbers] | None:
-        """The numbers that tell the raw scores of nodes apart; None if these are not known.
-
-        Law: nodes with equal numbers have equal raw scores, and another pod changes the numbers of its own node alone,
-        or how many of them there are. Where none of them are of domains, equal numbers have the same raw score after
-        further pods, too, as long as `pre_score_fewer` gives the same key.
-        """
-        return None
-
-    def rescored_rows(self, state: CycleState, pod: Pod, changed: Pod, row: int, nodes: Snapshot) -> Rows | None:
-        """The rows whose raw scores may differ since `changed` came to the row's node; None for any.
-
-        That is while `pre_score_fewer` gives the same key.
-        """
-        return None
-
-    def replica_raw_scores(self, state: CycleState, pod: Pod, nodes: Snapshot) -> ReplicaRawScores | None:
-        """The raw scores for pods equal to this one, which follow each other; None if pre_score_with has to be called.
-
-        Law: after some of them they are those that Score gives after pre_score_with of the same. There are no counts
-        where PreScore skips and still does after any number of these pods.
-        """
-        return None
-
-
 class ScorePlugin(Plugin):
     """Gives each feasible node points."""
 
@@ -303,22 +233,6 @@ class ScorePlugin(Plugin):
     def normalize_score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows, scores: Integers) -> Integers:
         """int64[len(rows)]: the scores brought to 0..100. Upstream's ScoreExtensions; without them nothing changes."""
         return scores
-
-    def normalizes_by_value(self, state: CycleState, nodes: Snapshot) -> bool:
-        """Report whether the smallest, the largest and the own raw score decide what a node's score is brought to.
-
-        Law: normalize_score then gives a value the same points among whichever others lie between these two, however
-        many there are, and no pod that comes to a node changes that.
-        """
-        return False
-
-    def pre_score_fewer(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Hashable:
-        """Bring what pre_score wrote for more feasible nodes to what it would write for these rows alone.
-
-        Gives what raw scores depend on besides the node: where it is equal, so is each node's raw score. Here that is
-        nothing, as no raw score depends on which other nodes are feasible. Law: then scores are as after pre_score.
-        """
-        return None
 
     @abstractmethod
     def explain_score(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:

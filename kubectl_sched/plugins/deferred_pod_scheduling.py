@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from kubectl_sched.framework.clauses import first_few
-from kubectl_sched.framework.deferred_resizes import grows_in_place
 from kubectl_sched.framework.evidence import Evidence
 from kubectl_sched.framework.interface import (
     BindingAction,
     BindingCyclePlugin,
-    DependsOn,
     FilterPlugin,
     PreFilterPlugin,
     PreFilterResult,
 )
+from kubectl_sched.framework.replicas import DependsOn
 from kubectl_sched.framework.status import SKIP, SUCCESS, unresolvable
 from kubectl_sched.snapshot import Column
 
@@ -41,7 +40,7 @@ class DeferredPodScheduling(PreFilterPlugin, FilterPlugin, BindingCyclePlugin):
     depends_on: ClassVar[DependsOn] = DependsOn.NODE
 
     def __init__(self, args: None, handle: Handle) -> None:
-        self._grows_in_place = grows_in_place(handle)
+        self._grows_in_place = handle.grows_in_place
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
         """Skip pods that wait for no resize."""

@@ -8,7 +8,8 @@ import numpy as np
 
 from kubectl_sched.framework.evidence import Evidence
 from kubectl_sched.framework.golang import as_int64, truncated_divisions
-from kubectl_sched.framework.interface import DependsOn, ScorePlugin
+from kubectl_sched.framework.interface import ScorePlugin
+from kubectl_sched.framework.replicas import DependsOn
 from kubectl_sched.framework.signing.pod_signature import SignPlugin
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from kubectl_sched.framework.clauses import first_few
 from kubectl_sched.framework.cycle_state import StateKey
-from kubectl_sched.framework.deferred_resizes import grows_in_place
 from kubectl_sched.framework.evidence import Evidence
-from kubectl_sched.framework.interface import DependsOn, FilterPlugin, PreFilterPlugin, PreFilterResult
+from kubectl_sched.framework.interface import FilterPlugin, PreFilterPlugin, PreFilterResult
+from kubectl_sched.framework.replicas import DependsOn
 from kubectl_sched.framework.signing.pod_signature import SignPlugin
 from kubectl_sched.framework.status import SKIP, SUCCESS, Status, unresolvable
 from kubectl_sched.snapshot import Column
@@ -89,7 +89,7 @@ class NodeDeclaredFeatures(PreFilterPlugin, FilterPlugin, SignPlugin):
 
     def __init__(self, args: None, handle: Handle) -> None:
         self._enabled = handle.features.enabled("NodeDeclaredFeatures")
-        self._grows_in_place = grows_in_place(handle)
+        self._grows_in_place = handle.grows_in_place
         self._inferred = handle.release.inferred_features
         self._names_missing = handle.release.unsatisfied_features_are_named
 

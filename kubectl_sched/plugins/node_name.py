@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from kubectl_sched.framework.evidence import Evidence
-from kubectl_sched.framework.interface import DependsOn, FilterPlugin, PreFilterPlugin, PreFilterResult
+from kubectl_sched.framework.interface import FilterPlugin, PreFilterPlugin, PreFilterResult
+from kubectl_sched.framework.replicas import DependsOn
 from kubectl_sched.framework.signing.pod_signature import SignPlugin
 from kubectl_sched.framework.status import SUCCESS, unresolvable
 from kubectl_sched.snapshot import Column

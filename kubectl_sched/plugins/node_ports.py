@@ -8,9 +8,9 @@ import numpy as np
 
 from kubectl_sched.framework.clauses import first_few
 from kubectl_sched.framework.cycle_state import StateKey
-from kubectl_sched.framework.deferred_resizes import grows_in_place
 from kubectl_sched.framework.evidence import Evidence
-from kubectl_sched.framework.interface import DependsOn, FilterPlugin, PreFilterPlugin, PreFilterResult
+from kubectl_sched.framework.interface import FilterPlugin, PreFilterPlugin, PreFilterResult
+from kubectl_sched.framework.replicas import DependsOn
 from kubectl_sched.framework.signing.pod_signature import SignPlugin, host_ports_signature
 from kubectl_sched.framework.status import SKIP, SUCCESS, unschedulable
 from kubectl_sched.snapshot import Column
@@ -39,7 +39,7 @@ class NodePorts(PreFilterPlugin, FilterPlugin, SignPlugin):
     depends_on: ClassVar[DependsOn] = DependsOn.PODS_OF_NODE
 
     def __init__(self, args: None, handle: Handle) -> None:
-        self._grows_in_place = grows_in_place(handle)
+        self._grows_in_place = handle.grows_in_place
 
     def sign_pod(self, pod: Pod, nodes: Snapshot) -> Fragments:
         """Return the host ports."""

@@ -8,9 +8,9 @@ import numpy as np
 
 from kubectl_sched.api.component_helpers.taints import UNSCHEDULABLE_TAINT, tolerated
 from kubectl_sched.framework.clauses import first_few
-from kubectl_sched.framework.deferred_resizes import grows_in_place
 from kubectl_sched.framework.evidence import Evidence
-from kubectl_sched.framework.interface import DependsOn, FilterPlugin, PreFilterPlugin, PreFilterResult
+from kubectl_sched.framework.interface import FilterPlugin, PreFilterPlugin, PreFilterResult
+from kubectl_sched.framework.replicas import DependsOn
 from kubectl_sched.framework.signing.pod_signature import TolerationsSigner
 from kubectl_sched.framework.status import SKIP, SUCCESS, unresolvable
 from kubectl_sched.snapshot import Column
@@ -36,7 +36,7 @@ class NodeUnschedulable(PreFilterPlugin, FilterPlugin, TolerationsSigner):
 
     def __init__(self, args: None, handle: Handle) -> None:
         self._comparison = handle.features.enabled("TaintTolerationComparisonOperators")
-        self._grows_in_place = grows_in_place(handle)
+        self._grows_in_place = handle.grows_in_place
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
         """Skip pods that only wait for room to grow where they are."""

@@ -18,16 +18,15 @@ from kubectl_sched.api.component_helpers.taints import (
 from kubectl_sched.api.meta import find_condition
 from kubectl_sched.framework.clauses import first_few
 from kubectl_sched.framework.cycle_state import StateKey
-from kubectl_sched.framework.deferred_resizes import grows_in_place
 from kubectl_sched.framework.evidence import Evidence
 from kubectl_sched.framework.interface import (
-    DependsOn,
     FilterPlugin,
     PreFilterPlugin,
     PreFilterResult,
     PreScorePlugin,
     ScorePlugin,
 )
+from kubectl_sched.framework.replicas import DependsOn
 from kubectl_sched.framework.score_helpers import default_normalize_score
 from kubectl_sched.framework.signing.pod_signature import TolerationsSigner
 from kubectl_sched.framework.status import SKIP, SUCCESS, Status, unresolvable
@@ -81,7 +80,7 @@ class TaintToleration(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin
 
     def __init__(self, args: None, handle: Handle) -> None:
         self._comparison = handle.features.enabled("TaintTolerationComparisonOperators")
-        self._grows_in_place = grows_in_place(handle)
+        self._grows_in_place = handle.grows_in_place
         self._reason = handle.release.taint_reason
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
@@ -125,10 +124,6 @@ class TaintToleration(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin
     def normalize_score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows, scores: Integers) -> Integers:
         """100 for no such taint, 0 for the most of them."""
         return default_normalize_score(scores, reverse=True)
-
-    def normalizes_by_value(self, state: CycleState, nodes: Snapshot) -> bool:
-        """It always does."""
-        return True
 
     def explain_filter(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
         """Every taint that keeps the pod off, the one that kube-scheduler stops at first."""

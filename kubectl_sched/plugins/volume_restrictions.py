@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from kubectl_sched.api.component_helpers.volume_claims import claim_not_found
 from kubectl_sched.api.storage import READ_WRITE_ONCE_POD, PersistentVolumeClaim
 from kubectl_sched.framework.cycle_state import PluginError, StateKey
-from kubectl_sched.framework.deferred_resizes import grows_in_place
 from kubectl_sched.framework.evidence import Evidence
 from kubectl_sched.framework.interface import FilterPlugin, PreFilterExtensions, PreFilterPlugin, PreFilterResult
 from kubectl_sched.framework.signing.pod_signature import VolumesSigner
@@ -99,7 +98,7 @@ class VolumeRestrictions(PreFilterPlugin, FilterPlugin, PreFilterExtensions, Vol
     def __init__(self, args: None, handle: Handle) -> None:
         self._in_use = unschedulable(handle.release.read_write_once_pod_reason)
         self._lists_lag = not handle.release.assumed_members_are_listed
-        self._grows_in_place = grows_in_place(handle)
+        self._grows_in_place = handle.grows_in_place
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
         """Count the pods that use a ReadWriteOncePod claim; skip pods that nothing can conflict with."""

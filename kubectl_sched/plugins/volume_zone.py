@@ -15,9 +15,9 @@ from kubectl_sched.api.component_helpers.volume_claims import (
 from kubectl_sched.api.storage import WAIT_FOR_FIRST_CONSUMER, PersistentVolume, PersistentVolumeClaim, StorageClass
 from kubectl_sched.framework.clauses import Outside
 from kubectl_sched.framework.cycle_state import StateKey
-from kubectl_sched.framework.deferred_resizes import grows_in_place
 from kubectl_sched.framework.evidence import Evidence
-from kubectl_sched.framework.interface import DependsOn, FilterPlugin, PreFilterPlugin, PreFilterResult
+from kubectl_sched.framework.interface import FilterPlugin, PreFilterPlugin, PreFilterResult
+from kubectl_sched.framework.replicas import DependsOn
 from kubectl_sched.framework.signing.pod_signature import VolumesSigner
 from kubectl_sched.framework.status import SKIP, SUCCESS, Status, unresolvable
 from kubectl_sched.snapshot import Column
@@ -69,7 +69,7 @@ class VolumeZone(PreFilterPlugin, FilterPlugin, VolumesSigner):
     depends_on: ClassVar[DependsOn] = DependsOn.CLAIMS
 
     def __init__(self, args: None, handle: Handle) -> None:
-        self._grows_in_place = grows_in_place(handle)
+        self._grows_in_place = handle.grows_in_place
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
         """Read the labels of the pod's volumes; skip pods whose volumes have none."""

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, TypeAlias
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.queries.deciding_plugin import Rejudged, ReplaySummary
 from kubectl_sched.scheduler.member_result import CyclesOfGroups
-from kubectl_sched.simulation.bulk_replay import BulkReplay, decisive_fields
-from kubectl_sched.simulation.pods_without_claims import is_plain
+from kubectl_sched.simulation.bulk_replay import BulkReplay
+from kubectl_sched.simulation.likeness import Likeness, is_plain, likeness
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,7 +31,7 @@ _Owner: TypeAlias = tuple[str, str, str, str]
 class _Alike:
     """Pods that are judged alike."""
 
-    def __init__(self, kind: Pod) -> None:
+    def __init__(self, kind: Likeness) -> None:
         self.kind = kind
         self.whole: ScheduleResult | None = None
         self.bulk_replay: BulkReplay | None = None
@@ -64,7 +64,7 @@ class Rejudging:
         if owner is None or self._pods_of[owner] == 1 or not is_plain(pod):
             return None
         kinds = self._owners.setdefault(owner, [])
-        kind = decisive_fields(pod)
+        kind = likeness(pod)
         found = next((each for each in kinds if each.kind == kind), None)
         if found is None and len(kinds) < _KINDS_OF_ONE_OWNER:
             found = _Alike(kind)

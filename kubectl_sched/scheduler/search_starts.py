@@ -12,6 +12,7 @@ from kubectl_sched.errors import SchedError
 from kubectl_sched.framework.cycle_budget import UNLIMITED, CycleBudget
 from kubectl_sched.framework.cycle_state import PluginError
 from kubectl_sched.framework.interface import ScorePlugin
+from kubectl_sched.framework.replicas import CountingHelp
 from kubectl_sched.framework.runtime import normalized_scores
 from kubectl_sched.record import Record
 from kubectl_sched.scheduler.member_result import MemberResult
@@ -145,7 +146,7 @@ class _Windows:
         """Take the plugin's points for the same in every window, or keep it among those that are asked for each."""
         rows = self._searches.feasible
         normalizes = type(plugin).normalize_score is not ScorePlugin.normalize_score
-        if type(plugin).pre_score_fewer is ScorePlugin.pre_score_fewer:
+        if not isinstance(plugin.replica_help, CountingHelp):
             try:
                 raw = self._raw_of(plugin, None)
                 if not normalizes or len(np.unique(raw)) == 1:
@@ -186,7 +187,8 @@ class _Windows:
 
     def _points(self, plugin: ScorePlugin, rows: Rows, places: Rows) -> Integers:
         state, pod, nodes = self._state, self._result.pod, self._result.nodes
-        key = plugin.pre_score_fewer(state, pod, nodes, rows)
+        counting = plugin.replica_help
+        key = counting.narrow(state, pod, nodes, rows) if isinstance(counting, CountingHelp) else None
         try:
             raw = self._raw_of(plugin, key)[places]
         except PluginError:

@@ -12,16 +12,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from msgspec import structs
 
-from kubectl_sched.api.pod import ContainerStates, ContainerStatus
 from kubectl_sched.framework.cycle_budget import UNLIMITED, CycleBudget
 from kubectl_sched.framework.cycle_state import PluginError
-from kubectl_sched.framework.interface import DependsOn, PreFilterExtensions, PreScoreExtensions, ScorePlugin
+from kubectl_sched.framework.interface import PreFilterExtensions, ScorePlugin
+from kubectl_sched.framework.replicas import CountingHelp, DependsOn
 from kubectl_sched.framework.runtime import normalized_scores
 from kubectl_sched.framework.status import SUCCESS, Code, passing
 from kubectl_sched.scheduler.result import Outcome
-from kubectl_sched.simulation.pods_without_claims import counts_nobody, is_plain
+from kubectl_sched.simulation.likeness import filters_of, is_plain, may_share
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -36,38 +35,6 @@ if TYPE_CHECKING:
 
 
 _LOOKING_FURTHER = frozenset({DependsOn.CLUSTER, DependsOn.CLAIMS})
-
-
-def decisive_fields(pod: Pod) -> Pod:
-    """The pod without what no plugin looks at in a pod of simple volumes; equal for pods that are judged alike."""
-    spec, status = pod.spec, pod.status
-    return structs.replace(
-        pod,
-        metadata=structs.replace(
-            type(pod.metadata)(),
-            namespace=pod.metadata.namespace,
-            labels=pod.metadata.labels,
-            owner_references=pod.metadata.owner_references,
-            deletion_timestamp=pod.metadata.deletion_timestamp,
-        ),
-        spec=structs.replace(
-            spec, node_name="", volumes=tuple([structs.replace(volume, name="") for volume in spec.volumes])
-        ),
-        status=structs.replace(
-            status,
-            phase="",
-            reason="",
-            message="",
-            start_time=None,
-            conditions=tuple([each for each in status.conditions if each.type.startswith("PodResize")]),
-            container_statuses=tuple(map(_resources_alone, status.container_statuses)),
-            init_container_statuses=tuple(map(_resources_alone, status.init_container_statuses)),
-        ),
-    )
-
-
-def _resources_alone(status: ContainerStatus) -> ContainerStatus:
-    return structs.replace(status, ready=False, restart_count=0, image="", state=ContainerStates())
 
 
 class Judged(NamedTuple):
@@ -101,7 +68,7 @@ class BulkReplay:
         self._pod, self._nodes, self._framework = whole.pod, whole.nodes, framework
         self._state = state.clone(CycleBudget(UNLIMITED))
         less = whole.nodes.with_usage_everywhere(whole.pod, -1)
-        filters = [each for each in framework.filter_plugins if each.name in whole.verdicts]
+        filters = filters_of(whole)
         self._around = [each for each in filters if isinstance(each, PreFilterExtensions)]
         self._of_pods = [each for each in filters if each.depends_on is DependsOn.PODS_OF_NODE]
         by_node = [each for each in filters if each.depends_on in {DependsOn.NODE, DependsOn.USAGE_OF_NODE}]
@@ -171,20 +138,20 @@ class BulkReplay:
 
     def _settled_on(self, rows: Rows) -> Sequence[_Points]:
         """The points of the plugins that look at each node by itself, as long as the pod's own node is left out."""
-        settled = (each for each in self._scorers if each.extensions is None)
+        settled = (each for each in self._scorers if each.counting is None)
         return [_Points(each.plugin.name, each.weighted(self._state, rows, each.raw.take(rows))) for each in settled]
 
     def _judged(self, state: CycleState, pod: Pod, rows: Rows, row: int) -> Judged:
         parts = list(self._settled if rows is self._rows else self._settled_on(rows))
         position = int(np.searchsorted(rows, row))
         if position < len(rows) and rows[position] == row:
-            settled = (each for each in self._scorers if each.extensions is None)
+            settled = (each for each in self._scorers if each.counting is None)
             parts = [
                 _Points(part.plugin, each.weighted_less(state, rows, part.weighted, position))
                 for each, part in zip(settled, parts, strict=True)
             ]
         for scorer in self._scorers:
-            if scorer.extensions is not None and scorer.takes_off(state, pod, row, rows):
+            if scorer.counting is not None and scorer.takes_off(state, pod, row, rows):
                 raw = scorer.plugin.score(state, self._pod, self._nodes, rows)
                 parts.append(_Points(scorer.plugin.name, scorer.weighted(state, rows, raw)))
         totals = np.zeros(len(rows), dtype=np.int64)
@@ -203,7 +170,8 @@ class _Scorer:
     ) -> None:
         """Asks the plugin about all nodes; raises PluginError where it fails, or cannot tell what one pod less does."""
         self.plugin = plugin
-        self.extensions = plugin if isinstance(plugin, PreScoreExtensions) else None
+        counting = plugin.replica_help
+        self.counting = counting if isinstance(counting, CountingHelp) else None
         self._pod, self._nodes = pod, nodes
         self._weight = framework.weights[plugin.name]
         self._normalizes = type(plugin).normalize_score is not ScorePlugin.normalize_score
@@ -212,13 +180,13 @@ class _Scorer:
         status = preparing.pre_score(state, pod, nodes, rows) if preparing is not None else SUCCESS
         # One that looks around and has nothing to filter has nothing to score either, unless it has extensions.
         is_idle = plugin.depends_on in _LOOKING_FURTHER and plugin.name in state.skip_filter_plugins
-        self.is_skipped = status.code is Code.SKIP or (is_idle and self.extensions is None)
+        self.is_skipped = status.code is Code.SKIP or (is_idle and self.counting is None)
         if self.is_skipped:
             return
         if not status.is_success or plugin.depends_on is DependsOn.PODS_OF_NODE:
             raise PluginError(plugin.name)
-        if self.extensions is not None:
-            self.extensions.pre_score_with(state, pod, pod, 0, nodes, rows, 0)
+        if self.counting is not None:
+            self.counting.pre_score_with(state, pod, pod, 0, nodes, rows, 0)
             return
         if plugin.depends_on in _LOOKING_FURTHER:
             raise PluginError(plugin.name)
@@ -228,8 +196,8 @@ class _Scorer:
 
     def takes_off(self, state: CycleState, pod: Pod, row: int, rows: Rows) -> bool:
         """Take the pod off the counts in `state`; False if the plugin then skips."""
-        assert self.extensions is not None  # noqa: S101 - the caller asks
-        status = self.extensions.pre_score_with(state, self._pod, pod, row, self._nodes, rows, -1)
+        assert self.counting is not None  # noqa: S101 - the caller asks
+        status = self.counting.pre_score_with(state, self._pod, pod, row, self._nodes, rows, -1)
         return status.code is not Code.SKIP
 
     def weighted(self, state: CycleState, rows: Rows, raw: Integers) -> Integers:
@@ -257,20 +225,4 @@ def _passing(column: NodeToStatus) -> Mask:
 
 
 def _is_simple(whole: ScheduleResult) -> bool:
-    framework, spec = whole.framework, whole.pod.spec
-    assert framework is not None  # noqa: S101 - `of` asks
-    filters = (each for each in framework.filter_plugins if each.name in whole.verdicts)
-    return (
-        whole.outcome in {Outcome.SCHEDULABLE, Outcome.UNSCHEDULABLE}
-        and whole.pre_filter.is_success
-        and whole.pre_filter_nodes is None
-        and whole.verdict is not None
-        and not whole.nodes.nominated
-        and not whole.pod.status.nominated_node_name
-        and is_plain(whole.pod)
-        and spec.scheduling_group is None
-        and spec.workload_ref is None
-        and not counts_nobody(whole.pod)
-        and framework.handle.extender_client is None
-        and all(each.depends_on is not DependsOn.CLUSTER or isinstance(each, PreFilterExtensions) for each in filters)
-    )
+    return whole.outcome in {Outcome.SCHEDULABLE, Outcome.UNSCHEDULABLE} and is_plain(whole.pod) and may_share(whole)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from kubectl_sched.api.resource import ResourceClaim
-from kubectl_sched.simulation.pods_without_claims import is_plain
+from kubectl_sched.simulation.likeness import is_by_itself, is_plain, likeness
 
 if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
@@ -28,9 +28,7 @@ class EquivalenceCache:
         if not self._has_class(pod, scheduler):
             return scheduler.schedule_one(pod, self._profile)
 
-        from kubectl_sched.simulation.bulk_replay import decisive_fields
-
-        key = scheduler, msgspec.json.encode(decisive_fields(pod))
+        key = scheduler, msgspec.json.encode(likeness(pod))
         known = self._results.get(key)
         if known is not None:
             return known.of_equal_pod(pod)
@@ -39,13 +37,10 @@ class EquivalenceCache:
 
     def _has_class(self, pod: Pod, scheduler: Scheduler) -> bool:
         """Report whether the pod has nothing of its own: no node, nomination, volume, device, group or extender."""
-        spec = pod.spec
         return (
-            not spec.node_name
-            and not pod.status.nominated_node_name
+            not pod.spec.node_name
             and is_plain(pod)
-            and spec.scheduling_group is None
-            and spec.workload_ref is None
+            and is_by_itself(pod)
             and not scheduler.asks_extenders
             and pod.metadata.uid not in self._claimants_of(scheduler)
         )

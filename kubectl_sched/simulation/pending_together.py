@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kubectl_sched.framework.interface import DependsOn
+from kubectl_sched.framework.replicas import DependsOn
 from kubectl_sched.record import Record
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.simulation.placements import QueuedPod

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from msgspec.structs import replace
 
-from kubectl_sched.framework.interface import DependsOn, PreFilterExtensions
+from kubectl_sched.framework.interface import PreFilterExtensions
+from kubectl_sched.framework.replicas import DependsOn
 from kubectl_sched.framework.status import passing
 from kubectl_sched.record import CachingRecord
+from kubectl_sched.simulation.likeness import filters_of, is_plain, may_share
 from kubectl_sched.simulation.placements import QueuedPod
-from kubectl_sched.simulation.pods_without_claims import is_plain
 from kubectl_sched.simulation.queue_simulation import Choices, Simulation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kubectl_sched.api.pod import Pod
-    from kubectl_sched.framework.interface import FilterPlugin
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.scheduler.scheduler import Scheduler
     from kubectl_sched.snapshot.array_types import Integers, Mask
@@ -57,23 +57,16 @@ def pod_capacity(pod: Pod, scheduler: Scheduler, profile: str | None = None) -> 
     return _filled_one_by_one(first, scheduler, profile)
 
 
-def _filters(result: ScheduleResult) -> list[FilterPlugin]:
-    assert result.framework is not None  # noqa: S101 - a pod without a profile fits nowhere
-    return [each for each in result.framework.filter_plugins if each.name in result.verdicts]
-
-
 def _is_of_each_node(result: ScheduleResult) -> bool:
     """Report whether a node's verdict on one more of the pods follows from how many of them it has itself."""
-    pod, state, framework = result.pod, result.state, result.framework
-    assert state is not None and framework is not None  # noqa: S101, PT018 - as above
+    pod, state = result.pod, result.state
     return (
         is_plain(pod)
-        and not result.nodes.nominated
-        and framework.handle.extender_client is None
+        and may_share(result)
         and all(
             each.depends_on in {DependsOn.NODE, DependsOn.USAGE_OF_NODE}
-            or (isinstance(each, PreFilterExtensions) and not each.concerns(state, pod, pod))
-            for each in _filters(result)
+            or (state is not None and isinstance(each, PreFilterExtensions) and not each.concerns(state, pod, pod))
+            for each in filters_of(result)
         )
     )
 
@@ -81,7 +74,7 @@ def _is_of_each_node(result: ScheduleResult) -> bool:
 def _filled_at_once(result: ScheduleResult) -> Integers:
     """int64[n]: the largest numbers of pods, by halving between a number that fits and one that does not."""
     pod, nodes, state = result.pod, result.nodes, result.state
-    of_usage = [each for each in _filters(result) if each.depends_on is DependsOn.USAGE_OF_NODE]
+    of_usage = [each for each in filters_of(result) if each.depends_on is DependsOn.USAGE_OF_NODE]
     assert state is not None  # noqa: S101 - as above
 
     def takes_more_than(number: int) -> Mask:

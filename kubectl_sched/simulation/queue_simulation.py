@@ -18,8 +18,9 @@ from kubectl_sched.scheduler.end_of_cycle import after, reserved, reserved_pod, 
 from kubectl_sched.scheduler.group_membership import group_with_cycle
 from kubectl_sched.scheduler.opportunistic_batch import HintedNode, OpportunisticBatch, is_taken
 from kubectl_sched.scheduler.result import Outcome
+from kubectl_sched.simulation.likeness import likeness
 from kubectl_sched.simulation.placements import Placement, QueuedPod, Simulated, Ties
-from kubectl_sched.simulation.replicas.replica_placement import EqualPods, are_equal
+from kubectl_sched.simulation.replicas.replica_placement import EqualPods
 from kubectl_sched.simulation.simulated_queue import SimulatedQueue
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ class Simulation:
     @property
     def nodes(self) -> Snapshot:
         """The cluster with all placements, and with what was reserved for them."""
-        return self._nodes if self._equal is None else self._equal.nodes_after
+        return self._nodes if self._equal is None else self._equal.cluster.nodes_after
 
     @nodes.setter
     def nodes(self, nodes: Snapshot) -> None:
@@ -191,7 +192,7 @@ class Simulation:
             return self._placed_equally(queued, equal)
         if self._unplaced is not None:
             other, nodes, placement = self._unplaced
-            if nodes is self.nodes and are_equal(other, pod):
+            if nodes is self.nodes and likeness(other) == likeness(pod):
                 return replace(placement, pod=pod, owner=queued.owner)
         result = self._scheduler.cycle(pod, self.nodes, self._choices.profile)
         hint = self._batch.hint(result)

@@ -6,7 +6,7 @@ once per distinct value, and numpy broadcasts its answer to the rows.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
 
@@ -94,27 +94,6 @@ class Column(Generic[T]):
         pairs, codes = distinct_numbers(self.codes.astype(np.int64) * width + other.codes)
         values = tuple((self.values[pair // width], other.values[pair % width]) for pair in pairs.tolist())
         return Column(codes.astype(np.int32), values)
-
-
-class NodeNumbers(NamedTuple):
-    """int[n], a number of each node: `values[codes]`, or `values` themselves without codes."""
-
-    values: Integers | Codes
-    codes: Codes | None = None
-    are_of_domains: bool = False
-    """They name domains, whose counts pods on other nodes change."""
-
-    def of(self, row: int) -> int:
-        """The number of one node."""
-        return int(self.values[row if self.codes is None else self.codes[row]])
-
-    def everywhere(self) -> Integers | Codes:
-        """The numbers of all nodes."""
-        return self.values if self.codes is None else self.values.take(self.codes)
-
-    def at(self, rows: Rows) -> Integers | Codes:
-        """The numbers of some nodes."""
-        return self.values.take(rows if self.codes is None else self.codes.take(rows))
 
 
 def distinct_numbers(numbers: Integers | Codes) -> tuple[Rows, Rows]:

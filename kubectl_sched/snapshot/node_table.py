@@ -47,7 +47,6 @@ class NodeTable:
         self._label_columns: dict[str, Column[str | None]] = {}
         self._codes_without: dict[str, int | None] = {}
         self._label_numbers: dict[str, tuple[Integers, Mask]] = {}
-        self._ordered_rows: dict[str, tuple[Rows, Rows]] = {}
         self._by_tolerations: dict[Hashable, Any] = {}
         self._found_images: dict[str, ImageState | None] = {}
 
@@ -219,19 +218,6 @@ class NodeTable:
         without = self.code_without(key)
         codes = self.label(key).codes
         return np.ones(len(codes), dtype=np.bool_) if without is None else codes != without
-
-    def rows_in_domain_of(self, key: str, row: int) -> Rows:
-        """The rows whose label has the value that it has on this row, or that lack it if this one does."""
-        return self._rows_of(key, int(self.label(key).codes[row]))
-
-    def _rows_of(self, key: str, code: int) -> Rows:
-        if key not in self._ordered_rows:
-            column = self.label(key)
-            starts = np.zeros(len(column.values) + 1, dtype=np.intp)
-            np.cumsum(np.bincount(column.codes, minlength=len(column.values)), out=starts[1:])
-            self._ordered_rows[key] = np.argsort(column.codes, kind="stable"), starts
-        order, starts = self._ordered_rows[key]
-        return order[starts[code] : starts[code + 1]]
 
     @cached_property
     def allocatable(self) -> Mapping[str, Integers]:

@@ -14,9 +14,9 @@ import msgspec
 from msgspec.structs import replace
 
 from kubectl_sched.controllers.claims_after_deletion import recreated
-from kubectl_sched.framework.interface import DependsOn
+from kubectl_sched.framework.replicas import DependsOn
 from kubectl_sched.record import CachingRecord
-from kubectl_sched.simulation.bulk_replay import decisive_fields
+from kubectl_sched.simulation.likeness import likeness
 from kubectl_sched.simulation.queue_simulation import without_pod
 from kubectl_sched.simulation.relocation import CORDON, EVICT, UNCORDON, Step, carried_out, with_cordon, without_cordon
 from kubectl_sched.suggestions.plan_ties import TiePins
@@ -148,7 +148,7 @@ class RoomSearch:
         """Report whether the pod fits on another node before anything moved. Equal pods share an answer."""
         places = self._places.get(victim.key)
         if places is None:
-            key = msgspec.json.encode(decisive_fields(victim))
+            key = msgspec.json.encode(likeness(victim))
             shared = self._places.get(key)
             places = self._places[victim.key] = self._feasible(victim, key) if shared is None else shared
         return bool(places - closed - {self._nodes.row_of[victim.spec.node_name]})

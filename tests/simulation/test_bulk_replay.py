@@ -13,7 +13,8 @@ from kubectl_sched.config import KubeVersion, load_configuration
 from kubectl_sched.queries.deciding_plugin import Rejudged, ReplaySummary
 from kubectl_sched.scheduler.schedule_one import cycle, schedule_one
 from kubectl_sched.scheduler.scheduler import Scheduler
-from kubectl_sched.simulation.bulk_replay import BulkReplay, decisive_fields
+from kubectl_sched.simulation.bulk_replay import BulkReplay
+from kubectl_sched.simulation.likeness import likeness
 from tests.examples import examples
 from tests.plugins.clusters import node, pod, requests, snapshot
 from tests.plugins.neighbourhoods import neighbourhood
@@ -121,8 +122,6 @@ def test_replicas_are_alike_and_others_are_not() -> None:
     renamed = structs.replace(
         second, spec=structs.replace(second.spec, volumes=(structs.replace(second.spec.volumes[0], name="other"),))
     )
-    assert decisive_fields(first) == decisive_fields(renamed)
-    assert decisive_fields(first) != decisive_fields(pod("web", **requests(cpu="2"), **token))
-    assert decisive_fields(first) != decisive_fields(
-        pod("web", metadata={"labels": {"app": "web"}}, **requests(cpu="1"), **token)
-    )
+    assert likeness(first) == likeness(renamed)
+    assert likeness(first) != likeness(pod("web", **requests(cpu="2"), **token))
+    assert likeness(first) != likeness(pod("web", metadata={"labels": {"app": "web"}}, **requests(cpu="1"), **token))

@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from kubectl_sched.simulation.pods_without_claims import is_plain
+from kubectl_sched.simulation.likeness import is_plain, likeness
 from kubectl_sched.simulation.replicas.ordinal_labels import asked_labels
-from kubectl_sched.simulation.replicas.replica_placement import EqualPods, are_equal
+from kubectl_sched.simulation.replicas.replica_placement import EqualPods
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.binding.second_scheduler.cache import Drift
     from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.array_types import Rows
 
 
 class EqualDecisions:
@@ -50,7 +51,7 @@ class EqualDecisions:
 
     def decide(
         self, pod: Pod, nodes: Snapshot, framework: Framework, drift: Drift
-    ) -> tuple[ScheduleResult, Rows] | None:
+    ) -> tuple[ScheduleResult, Sequence[int]] | None:
         """The pod's result and the rows tied at the highest total, as a cycle has them; None if one has to be run."""
         self.has_decided = False
         first = self._first
@@ -58,7 +59,7 @@ class EqualDecisions:
         if first is None or drift.is_more or any(each.metadata.uid not in self._uids for each, _ in drift.added):
             self._first = None
             return None
-        if first.framework is not framework or nodes.nominated or not are_equal(first.pod, pod):
+        if first.framework is not framework or nodes.nominated or likeness(first.pod) != likeness(pod):
             return None
         equal = self._equal = self._equal or EqualPods.after(first)
         if equal is None or equal.pod is not first.pod or (equal.counts_pods and not self._is_counted(drift)):
@@ -69,7 +70,7 @@ class EqualDecisions:
             return None
         equal.follow(nodes, self._added)
         self._added = []
-        if not equal.has_feasible:
+        if equal.is_spent or not equal.has_feasible:
             return None
         self._uids.add(pod.metadata.uid)
         self.has_decided = True

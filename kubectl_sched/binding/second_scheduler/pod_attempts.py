@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.array_types import Rows
 
 
 class PodAttempts:
@@ -127,16 +126,16 @@ class PodAttempts:
         else:
             self._reject(queued, result, began)
 
-    def _judged(self, pod: Pod, nodes: Snapshot, framework: Framework) -> tuple[ScheduleResult, Rows]:
+    def _judged(self, pod: Pod, nodes: Snapshot, framework: Framework) -> tuple[ScheduleResult, Sequence[int]]:
         """Return the result, and the nodes tied at the highest total."""
         known = self._equal.decide(pod, nodes, framework, self.cache.drift())
         if known is not None:
             return known
         result = cycle(pod, nodes, framework)
         self._equal.begin(result, is_batched=self.batch.signs(result))
-        return result, result.tied
+        return result, result.tied.tolist()
 
-    def _chosen(self, result: ScheduleResult, tied: Rows) -> str | None:
+    def _chosen(self, result: ScheduleResult, tied: Sequence[int]) -> str | None:
         """Return the node for the pod, at random among tied ones as in kube-scheduler; None if it gets none."""
         names = result.nodes.names
         node: str

@@ -12,7 +12,6 @@ import numpy as np
 from msgspec.structs import replace
 
 from kubectl_sched.framework.cycle_budget import BudgetEnded
-from kubectl_sched.framework.deferred_resizes import grows_in_place
 from kubectl_sched.framework.interface import (
     BindingAction,
     BindingCyclePlugin,
@@ -75,7 +74,7 @@ class DynamicResources(
         self._release = handle.release
         self._rules = handle.release.devices
         self._keeps_time = handle.limits.keeps_time
-        self._grows_in_place = grows_in_place(handle)
+        self._grows_in_place = handle.grows_in_place
 
     @cached_property
     def _filtering(self) -> Filtering:
@@ -285,10 +284,6 @@ class DynamicResources(
     def normalize_score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows, scores: Integers) -> Integers:
         """In proportion to the best."""
         return default_normalize_score(scores) if self._on else scores
-
-    def normalizes_by_value(self, state: CycleState, nodes: Snapshot) -> bool:
-        """It always does."""
-        return True
 
     def explain_score(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
         """Name the devices that the node would give, and the alternatives that they are."""

@@ -12,14 +12,12 @@ from msgspec.structs import replace
 
 from kubectl_sched.config.types import InterPodAffinityArgs
 from kubectl_sched.framework.cycle_state import PluginError
-from kubectl_sched.framework.deferred_resizes import grows_in_place
 from kubectl_sched.framework.evidence import Evidence
 from kubectl_sched.framework.interface import (
     FilterPlugin,
     PreFilterExtensions,
     PreFilterPlugin,
     PreFilterResult,
-    PreScoreExtensions,
     PreScorePlugin,
     ScorePlugin,
 )
@@ -30,23 +28,18 @@ from kubectl_sched.plugins.inter_pod_affinity.terms import listed_terms, namespa
 from kubectl_sched.snapshot import Column
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
-
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.framework.cycle_budget import CycleBudget
     from kubectl_sched.framework.cycle_state import CycleState
     from kubectl_sched.framework.handle import Handle
+    from kubectl_sched.framework.replicas import ReplicaHelp
     from kubectl_sched.framework.signing.pod_signature import Fragments
     from kubectl_sched.plugins.inter_pod_affinity.terms import AffinityTerm
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.array_types import Integers, Rows
-    from kubectl_sched.snapshot.column import NodeNumbers
-    from kubectl_sched.snapshot.replica_counts import ReplicaRawScores, ReplicaVerdicts
 
 
-class InterPodAffinity(
-    PreFilterPlugin, PreFilterExtensions, FilterPlugin, PreScorePlugin, PreScoreExtensions, ScorePlugin, SignPlugin
-):
+class InterPodAffinity(PreFilterPlugin, PreFilterExtensions, FilterPlugin, PreScorePlugin, ScorePlugin, SignPlugin):
     """Keeps pods near to other pods, or away from them."""
 
     name: ClassVar[str] = "InterPodAffinity"
@@ -55,8 +48,15 @@ class InterPodAffinity(
         self._args = args or InterPodAffinityArgs()
         self._selector_stays = handle.release.namespace_selector_stays
         self._lists_lag = not handle.release.assumed_members_are_listed
-        self._grows_in_place = grows_in_place(handle)
+        self._grows_in_place = handle.grows_in_place
         self._fast_path = handle.features.enabled("InterPodAffinityHostnameFastPath")
+
+    @property
+    def replica_help(self) -> ReplicaHelp:
+        """Counts by domain that equal pods raise."""
+        from kubectl_sched.plugins.inter_pod_affinity.replica_help import AffinityHelp  # one pod alone needs none
+
+        return AffinityHelp(self)
 
     def sign_pod(self, pod: Pod, nodes: Snapshot) -> Fragments | None:
         """Return the labels, by which the terms of other pods mean it; None for a pod with terms of its own."""
@@ -126,16 +126,6 @@ class InterPodAffinity(
         state.budget.spend(_terms_between(before, removed))
         state.write(filtering.STATE, filtering.with_pod(before, pod, removed, nodes, row, -1))
 
-    def verdict_key(self, state: CycleState, pod: Pod, nodes: Snapshot) -> Hashable:
-        """The domains that have pods; unknown where each node's own pods are looked at."""
-        return filtering.verdict_key(state.read(filtering.STATE))
-
-    def replica_verdicts(self, state: CycleState, pod: Pod, nodes: Snapshot) -> ReplicaVerdicts | None:
-        """The counts of the domains that have pods; None where each node's own pods are looked at."""
-        from kubectl_sched.plugins.inter_pod_affinity import replica_counts  # one pod alone needs none
-
-        return replica_counts.replica_verdicts(state.read(filtering.STATE), pod, nodes)
-
     def filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
         """Reject nodes away from pods it must be near to, and near to pods that one of the two must be away from."""
         if self._grows_in_place(pod):
@@ -191,35 +181,6 @@ class InterPodAffinity(
         state.write(scoring.STATE, weighed)
         return SUCCESS
 
-    def pre_score_with(
-        self, state: CycleState, pod: Pod, changed: Pod, row: int, nodes: Snapshot, rows: Rows, amount: int
-    ) -> Status:
-        """Weigh one more pod, or one less; where nobody preferred anything so far, all of them."""
-        before = state.get(scoring.STATE)
-        if before is not None:
-            state.write(scoring.STATE, scoring.with_pod(before, pod, changed, nodes, row, amount))
-            return SUCCESS
-        if amount <= 0 or (pod.spec.affinity is None and changed.spec.affinity is None):
-            return SKIP
-        return self.pre_score(state, pod, nodes, rows)
-
-    def score_signature(self, state: CycleState, pod: Pod, nodes: Snapshot) -> Sequence[NodeNumbers] | None:
-        """The domains that have points, or the points where each node is a domain of its own."""
-        return scoring.score_signature(state.read(scoring.STATE), nodes)
-
-    def rescored_rows(self, state: CycleState, pod: Pod, changed: Pod, row: int, nodes: Snapshot) -> Rows | None:
-        """The nodes of the domains that terms between the two pods are about."""
-        return scoring.rescored_rows(state.read(scoring.STATE), row, nodes)
-
-    def replica_raw_scores(self, state: CycleState, pod: Pod, nodes: Snapshot) -> ReplicaRawScores | None:
-        """The points of domains; None where nobody prefers anything so far and another such pod may."""
-        from kubectl_sched.plugins.inter_pod_affinity import replica_counts  # one pod alone needs none
-
-        before = state.get(scoring.STATE)
-        if before is None and pod.spec.affinity is not None:
-            return None
-        return replica_counts.replica_raw_scores(before, pod, nodes)
-
     def score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Integers:
         """The points of each node's domains."""
         weighed = state.read(scoring.STATE)
@@ -230,10 +191,6 @@ class InterPodAffinity(
         """The fewest points become 0, the most 100."""
         state.read(scoring.STATE)
         return scoring.normalized(scores)
-
-    def normalizes_by_value(self, state: CycleState, nodes: Snapshot) -> bool:
-        """It always does."""
-        return True
 
     def explain_score(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
         """The points of each of the node's domains."""

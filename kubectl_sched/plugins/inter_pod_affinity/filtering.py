@@ -21,7 +21,7 @@ from kubectl_sched.snapshot import Column
 from kubectl_sched.snapshot.domain_counts import DomainSum, TopologyCounts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import TypeAlias
 
     from kubectl_sched.api.meta import Labels
@@ -260,15 +260,6 @@ def verdicts(state: PreFilterState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
     ):
         codes[rejects] = code
     return Column(codes, _VERDICTS)
-
-
-def verdict_key(state: PreFilterState) -> Hashable:
-    """The domains that have matching pods, and whether none has any; None if each node's own pods are looked at."""
-    if state.host_scoped is not None:
-        return None
-    all_counts = (state.existing_anti_affinity, state.affinity, state.anti_affinity)
-    found = tuple((key, (each.counts > 0).tobytes()) for counts in all_counts for key, each in counts.items())
-    return (*map(len, all_counts), *found, _is_first(state))
 
 
 def admitted_by_affinity(state: PreFilterState, nodes: Snapshot) -> Mask:

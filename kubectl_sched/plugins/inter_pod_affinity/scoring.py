@@ -16,7 +16,6 @@ from kubectl_sched.plugins.inter_pod_affinity.filtering import meeting, rows_wit
 from kubectl_sched.plugins.inter_pod_affinity.term_index import TermKind, terms_matching
 from kubectl_sched.plugins.inter_pod_affinity.terms import existing_terms, terms_of
 from kubectl_sched.record import Record
-from kubectl_sched.snapshot.column import NodeNumbers
 from kubectl_sched.snapshot.domain_counts import DomainSum, TopologyCounts
 
 if TYPE_CHECKING:
@@ -56,9 +55,6 @@ class PreScoreState(Record, frozen=True, kw_only=True):
 
     preferences: Preferences
     topology_score: Mapping[str, TopologyCounts]
-    changed_keys: tuple[str, ...] = ()
-    """The topology keys whose points the latest pod changed."""
-
     latest: tuple[Pod, tuple[tuple[str, int], ...]] | None = None
     """The latest pod, with the topology keys and points of the terms between it and the pod that is scored."""
 
@@ -112,18 +108,15 @@ def with_pod(state: PreScoreState, pod: Pod, changed: Pod, nodes: Snapshot, row:
     """The state with another pod on a row's node (1) or off it (-1)."""
     labels = nodes.node_objects[row].metadata.labels
     after = dict(state.topology_score)
-    keys = []
     between = points_between(state, pod, changed)
     for key, points in between:
         value = labels.get(key)
         if value is not None:
             before = after.get(key) or TopologyCounts.none(nodes, key)
             after[key] = before.plus(value, points * amount)
-            keys.append(key)
     return PreScoreState(
         preferences=state.preferences,
         topology_score=after,
-        changed_keys=tuple(keys),
         latest=(changed, between),
     )
 
@@ -170,26 +163,6 @@ def scores(state: PreScoreState, nodes: Snapshot, rows: Rows) -> Integers:
     """int64[len(rows)]: the sum of the points of all of a node's domains."""
     of_keys = (points.on(nodes, rows) for points in state.topology_score.values())
     return reduce(np.add, of_keys)
-
-
-def score_signature(state: PreScoreState, nodes: Snapshot) -> list[NodeNumbers]:
-    """For each topology key the domains of the nodes, or their points if no two nodes share one."""
-    numbers = []
-    for key, points in state.topology_score.items():
-        column = nodes.label(key)
-        if len(column.values) == len(nodes):
-            numbers.append(NodeNumbers(points.of_values(column.values), column.codes))
-        else:
-            numbers.append(NodeNumbers(column.codes, are_of_domains=True))
-    return numbers
-
-
-def rescored_rows(state: PreScoreState, row: int, nodes: Snapshot) -> Rows:
-    """The rows of the domains whose points the latest pod, which is on this row's node, has changed."""
-    found = [nodes.table.rows_in_domain_of(key, row) for key in state.changed_keys]
-    if len(found) == 1:
-        return found[0]
-    return np.concatenate(found) if found else np.zeros(0, dtype=np.intp)
 
 
 def normalized(raw: Integers) -> Integers:

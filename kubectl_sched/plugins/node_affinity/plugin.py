@@ -17,15 +17,14 @@ from kubectl_sched.api.component_helpers.node_affinity import (
     terms_listed,
 )
 from kubectl_sched.framework.cycle_state import PluginError, StateKey
-from kubectl_sched.framework.deferred_resizes import grows_in_place
 from kubectl_sched.framework.interface import (
-    DependsOn,
     FilterPlugin,
     PreFilterPlugin,
     PreFilterResult,
     PreScorePlugin,
     ScorePlugin,
 )
+from kubectl_sched.framework.replicas import DependsOn
 from kubectl_sched.framework.score_helpers import default_normalize_score
 from kubectl_sched.framework.signing.pod_signature import SignPlugin, node_affinity_signature
 from kubectl_sched.framework.status import SKIP, SUCCESS, Status, unresolvable
@@ -73,7 +72,7 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, S
         self.added_required = strict_node_selector(required) if required is not None else None
         self._added_preferred = parse_preferred_terms(added.preferred) if added and added.preferred else None
         self._added = added
-        self._grows_in_place = grows_in_place(handle)
+        self._grows_in_place = handle.grows_in_place
 
     def sign_pod(self, pod: Pod, nodes: Snapshot) -> Fragments:
         """Return the nodeSelector and the terms."""
@@ -152,10 +151,6 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, S
     def normalize_score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows, scores: Integers) -> Integers:
         """100 for the greatest sum."""
         return default_normalize_score(scores)
-
-    def normalizes_by_value(self, state: CycleState, nodes: Snapshot) -> bool:
-        """It always does."""
-        return True
 
     def explain_score(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
         """Each preferred term: whether it selects the node, and what it is worth."""

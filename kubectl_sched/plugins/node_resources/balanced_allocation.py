@@ -10,7 +10,8 @@ from kubectl_sched.api.component_helpers.pod_requests import scheduler_options, 
 from kubectl_sched.config.types import NodeResourcesBalancedAllocationArgs
 from kubectl_sched.framework.cycle_state import StateKey
 from kubectl_sched.framework.golang import truncated_divisions
-from kubectl_sched.framework.interface import DependsOn, PreScorePlugin, ScorePlugin
+from kubectl_sched.framework.interface import PreScorePlugin, ScorePlugin
+from kubectl_sched.framework.replicas import DependsOn
 from kubectl_sched.framework.signing.pod_signature import SignPlugin
 from kubectl_sched.framework.status import SKIP, SUCCESS
 from kubectl_sched.plugins.node_resources.device_counts import device_counts

@@ -12,7 +12,6 @@ from kubectl_sched.api.component_helpers.resource_names import is_extended_resou
 from kubectl_sched.config.types import NodeResourcesFitArgs
 from kubectl_sched.framework.cycle_state import PluginError, StateKey
 from kubectl_sched.framework.interface import (
-    DependsOn,
     FilterPlugin,
     PlacementScorePlugin,
     PreFilterPlugin,
@@ -20,6 +19,7 @@ from kubectl_sched.framework.interface import (
     PreScorePlugin,
     ScorePlugin,
 )
+from kubectl_sched.framework.replicas import DependsOn
 from kubectl_sched.framework.signing.pod_signature import SignPlugin
 from kubectl_sched.framework.status import SUCCESS, unresolvable
 from kubectl_sched.plugins.node_resources.device_counts import device_counts

@@ -9,8 +9,8 @@ import numpy as np
 
 from kubectl_sched.api.storage import CSIDriver, CSINode
 from kubectl_sched.framework.cycle_state import PluginError
-from kubectl_sched.framework.deferred_resizes import grows_in_place
-from kubectl_sched.framework.interface import DependsOn, FilterPlugin, PreFilterPlugin, PreFilterResult
+from kubectl_sched.framework.interface import FilterPlugin, PreFilterPlugin, PreFilterResult
+from kubectl_sched.framework.replicas import DependsOn, ReplicaHelp
 from kubectl_sched.framework.signing.pod_signature import VolumesSigner
 from kubectl_sched.framework.status import SKIP, SUCCESS, Status, error, unresolvable, unschedulable
 from kubectl_sched.plugins.node_volume_limits.attachable_volumes import (
@@ -51,7 +51,7 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin, VolumesSigner):
         self._release = handle.release
         self._portworx_migrates = handle.features.enabled("CSIMigrationPortworx")
         self._scales_limits = handle.features.enabled("VolumeLimitScaling")
-        self._grows_in_place = grows_in_place(handle)
+        self._grows_in_place = handle.grows_in_place
         self._volumes: WeakKeyDictionary[Objects, AttachableVolumes] = WeakKeyDictionary()
         self._drivers: _Drivers | None = None
 
@@ -75,7 +75,7 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin, VolumesSigner):
         if not counts.any():
             return Column(drivers.codes, verdicts)
         codes = drivers.codes.copy()
-        counts &= (self._room(nodes) < attachable_count(pod)) | _may_fail(nodes)
+        counts &= (self.room(nodes) < attachable_count(pod)) | _may_fail(nodes)
         state.budget.spend(int(np.count_nonzero(counts)) * len(pod.spec.volumes))
         used = _used_by_pods(nodes, counts, drivers, volumes)
         for row in np.flatnonzero(counts).tolist():
@@ -87,13 +87,13 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin, VolumesSigner):
             codes[row] = verdicts.index(verdict)
         return Column(codes, verdicts)
 
-    def spare(self, pod: Pod, nodes: Snapshot) -> Integers:
-        """By the room of each node."""
-        spare: Integers = self._room(nodes) // max(1, attachable_count(pod)) - 1
-        return spare.clip(min=0)
+    @property
+    def replica_help(self) -> ReplicaHelp:
+        """Count the pods that each node still has room for."""
+        return _RoomHelp(self)
 
-    def _room(self, nodes: Snapshot) -> Integers:
-        """int64[n]: so many volumes fit at the least, as if none were shared and all of one driver."""
+    def room(self, nodes: Snapshot) -> Integers:
+        """Return int64[n]: so many more volumes fit at the least, as if none were shared and all of one driver."""
         drivers = self._drivers_in(nodes.objects).on(nodes.table)
         free = drivers.numbers(lambda each: each.lowest_limit if each.limits else _ANY_NUMBER)
         existing = nodes.existing_pods
@@ -241,3 +241,15 @@ def _counted(new: Volumes, used: Volumes | Status, attached: Mapping[str, str], 
 
     over = exceeded(new, used, attached, drivers.limits)
     return _LIMIT_EXCEEDED if over else SUCCESS
+
+
+class _RoomHelp(ReplicaHelp):
+    """Says after how many more pods a node may reach the limit of a driver."""
+
+    def __init__(self, plugin: NodeVolumeLimits) -> None:
+        self._plugin = plugin
+
+    def spare(self, pod: Pod, nodes: Snapshot) -> Integers:
+        """Divide the room of each node by the volumes of one pod."""
+        spare: Integers = self._plugin.room(nodes) // max(1, attachable_count(pod)) - 1
+        return spare.clip(min=0)

@@ -8,13 +8,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from kubectl_sched.framework.cycle_state import PluginError
-from kubectl_sched.framework.deferred_resizes import grows_in_place
 from kubectl_sched.framework.interface import (
     FilterPlugin,
     PreFilterExtensions,
     PreFilterPlugin,
     PreFilterResult,
-    PreScoreExtensions,
     PreScorePlugin,
     ScorePlugin,
 )
@@ -25,23 +23,18 @@ from kubectl_sched.plugins.pod_topology_spread.constraints import Constraints
 from kubectl_sched.snapshot import Column
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
-
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.config.types import PodTopologySpreadArgs
     from kubectl_sched.framework.cycle_state import CycleState
     from kubectl_sched.framework.evidence import Evidence
     from kubectl_sched.framework.handle import Handle
+    from kubectl_sched.framework.replicas import ReplicaHelp
     from kubectl_sched.framework.signing.pod_signature import Fragments
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.array_types import Integers, Rows
-    from kubectl_sched.snapshot.column import NodeNumbers
-    from kubectl_sched.snapshot.replica_counts import ReplicaRawScores, ReplicaVerdicts
 
 
-class PodTopologySpread(
-    PreFilterPlugin, PreFilterExtensions, FilterPlugin, PreScorePlugin, PreScoreExtensions, ScorePlugin, SignPlugin
-):
+class PodTopologySpread(PreFilterPlugin, PreFilterExtensions, FilterPlugin, PreScorePlugin, ScorePlugin, SignPlugin):
     """Keeps matching pods evenly spread."""
 
     name: ClassVar[str] = "PodTopologySpread"
@@ -50,7 +43,14 @@ class PodTopologySpread(
         self.constraints = Constraints(
             args, handle.features, empty_selector_counts=handle.release.empty_spread_selector_counts
         )
-        self._grows_in_place = grows_in_place(handle)
+        self._grows_in_place = handle.grows_in_place
+
+    @property
+    def replica_help(self) -> ReplicaHelp:
+        """Counts by domain that equal pods raise."""
+        from kubectl_sched.plugins.pod_topology_spread.replica_help import SpreadHelp  # one pod alone needs none
+
+        return SpreadHelp(self.constraints)
 
     def sign_pod(self, pod: Pod, nodes: Snapshot) -> Fragments | None:
         """Return None for a pod with constraints, and for every pod where the plugin has default ones."""
@@ -84,16 +84,6 @@ class PodTopologySpread(
     def remove_pod(self, state: CycleState, pod: Pod, removed: Pod, row: int, nodes: Snapshot) -> None:
         """One pod less in the domains of its node."""
         self._change(state, pod, removed, row, nodes, -1)
-
-    def verdict_key(self, state: CycleState, pod: Pod, nodes: Snapshot) -> Hashable:
-        """The verdict on each domain."""
-        return filtering.verdict_key(state.read(filtering.STATE), pod, nodes)
-
-    def replica_verdicts(self, state: CycleState, pod: Pod, nodes: Snapshot) -> ReplicaVerdicts | None:
-        """The counts of the hard constraints."""
-        from kubectl_sched.plugins.pod_topology_spread import replica_counts  # one pod alone needs none
-
-        return replica_counts.replica_verdicts(state.read(filtering.STATE), pod, nodes, self.constraints)
 
     def _change(self, state: CycleState, pod: Pod, changed: Pod, row: int, nodes: Snapshot, amount: int) -> None:
         before = state.read(filtering.STATE)
@@ -135,31 +125,6 @@ class PodTopologySpread(
         state.write(scoring.STATE, scoring.pre_score_state(pod, nodes, rows, constraints, self.constraints))
         return SUCCESS
 
-    def pre_score_with(
-        self, state: CycleState, pod: Pod, changed: Pod, row: int, nodes: Snapshot, rows: Rows, amount: int
-    ) -> Status:
-        """Count one more pod, or one less; which soft constraints there are depends on the pod alone."""
-        before = state.get(scoring.STATE)
-        if before is None:
-            return SKIP
-        after = scoring.with_pod(before, pod, changed, nodes, row, self.constraints, amount)
-        state.write(scoring.STATE, scoring.weighed(after, nodes, rows))
-        return SUCCESS
-
-    def score_signature(self, state: CycleState, pod: Pod, nodes: Snapshot) -> Sequence[NodeNumbers] | None:
-        """The domain of each constraint, or the number of matching pods where domains are nodes."""
-        return scoring.score_signature(state.read(scoring.STATE), pod, nodes)
-
-    def rescored_rows(self, state: CycleState, pod: Pod, changed: Pod, row: int, nodes: Snapshot) -> Rows | None:
-        """The nodes of the domains in which the pod counts."""
-        return scoring.rescored_rows(state.read(scoring.STATE), pod, changed, row, nodes)
-
-    def replica_raw_scores(self, state: CycleState, pod: Pod, nodes: Snapshot) -> ReplicaRawScores | None:
-        """The counts of the soft constraints; which ones there are depends on the pod alone."""
-        from kubectl_sched.plugins.pod_topology_spread import replica_counts  # one pod alone needs none
-
-        return replica_counts.replica_raw_scores(state.get(scoring.STATE), pod, nodes, self.constraints)
-
     def score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Integers:
         """The matching pods of each node's domains, weighed."""
         counted = state.read(scoring.STATE)
@@ -169,19 +134,6 @@ class PodTopologySpread(
     def normalize_score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows, scores: Integers) -> Integers:
         """The fewest pods become 100."""
         return scoring.normalized(state.read(scoring.STATE), nodes, rows, scores)
-
-    def normalizes_by_value(self, state: CycleState, nodes: Snapshot) -> bool:
-        """Unless nodes are ignored for lack of a topology key."""
-        return state.read(scoring.STATE).scores_all(nodes)
-
-    def pre_score_fewer(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Hashable:
-        """The weight of a matching pod depends on the number of domains among the feasible nodes."""
-        before = state.get(scoring.STATE)
-        if before is None:
-            return None
-        after = scoring.weighed(before, nodes, rows)
-        state.write(scoring.STATE, after)
-        return tuple(spread.domain_count for spread in after.spreads)
 
     def explain_score(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
         """Each soft constraint with the matching pods of the node's domain."""

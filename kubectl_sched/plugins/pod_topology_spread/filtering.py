@@ -152,11 +152,6 @@ def verdicts(state: PreFilterState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
     return Column(np.zeros(len(nodes), dtype=np.int32) if codes is None else codes, _VERDICTS)
 
 
-def verdict_key(state: PreFilterState, pod: Pod, nodes: Snapshot) -> tuple[bytes, ...]:
-    """The verdict on each value of each topology key."""
-    return tuple([_verdicts_by_value(spread, pod, nodes).tobytes() for spread in state.spreads])
-
-
 def _verdicts_of(spread: Spread, pod: Pod, nodes: Snapshot) -> Codes:
     """int32[n], codes of _VERDICTS."""
     codes = nodes.label(spread.constraint.topology_key).codes

@@ -17,7 +17,6 @@ from kubectl_sched.framework.golang import natural_logarithm, rounds_half_away, 
 from kubectl_sched.framework.runtime import MAX_NODE_SCORE
 from kubectl_sched.plugins.pod_topology_spread.filtering import matching_pods, nodes_with_all_keys
 from kubectl_sched.record import Record
-from kubectl_sched.snapshot.column import NodeNumbers
 from kubectl_sched.snapshot.domain_counts import TopologyCounts
 
 if TYPE_CHECKING:
@@ -188,35 +187,6 @@ def is_counted(pod: Pod, other: Pod, constraint: Constraint) -> bool:
         and other.metadata.deletion_timestamp is None
         and constraint.selector.matches(other.metadata.labels)
     )
-
-
-def score_signature(state: PreScoreState, pod: Pod, nodes: Snapshot) -> list[NodeNumbers] | None:
-    """For each constraint the domains of the nodes, or their own counts; None if a node lacks a topology key."""
-    numbers = []
-    for spread in state.spreads:
-        key = spread.constraint.topology_key
-        if nodes.table.code_without(key) is not None:
-            return None
-        if spread.matches is None:
-            numbers.append(NodeNumbers(own_counts(pod, nodes, spread)))
-        else:
-            numbers.append(NodeNumbers(nodes.label(key).codes, are_of_domains=True))
-    return numbers
-
-
-def rescored_rows(state: PreScoreState, pod: Pod, changed: Pod, row: int, nodes: Snapshot) -> Rows | None:
-    """The rows whose counts another pod on the row's node changes; None if a missing label counts as an empty one."""
-    found = []
-    for spread in state.spreads:
-        if not is_counted(pod, changed, spread.constraint):
-            continue
-        if spread.matches is None:
-            found.append(np.array([row], dtype=np.intp))
-        elif "" in spread.matches.values:
-            return None
-        else:
-            found.append(nodes.table.rows_in_domain_of(spread.constraint.topology_key, row))
-    return np.concatenate(found) if found else np.zeros(0, dtype=np.intp)
 
 
 def scores(state: PreScoreState, pod: Pod, nodes: Snapshot, rows: Rows) -> Integers:

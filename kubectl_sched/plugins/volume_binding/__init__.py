@@ -12,17 +12,16 @@ import numpy as np
 from kubectl_sched.api.component_helpers.volume_claims import claim_uses
 from kubectl_sched.config.types import VolumeBindingArgs
 from kubectl_sched.framework.cycle_state import PluginError, StateKey
-from kubectl_sched.framework.deferred_resizes import grows_in_place
 from kubectl_sched.framework.interface import (
     BindingAction,
     BindingCyclePlugin,
-    DependsOn,
     FilterPlugin,
     PreFilterPlugin,
     PreFilterResult,
     PreScorePlugin,
     ScorePlugin,
 )
+from kubectl_sched.framework.replicas import DependsOn
 from kubectl_sched.framework.signing.pod_signature import VolumesSigner
 from kubectl_sched.framework.status import SKIP, SUCCESS, Status, error, unresolvable
 from kubectl_sched.plugins.volume_binding.scoring import class_resources, points_of, score
@@ -86,7 +85,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         self._conflict_reason = handle.release.volume_conflict_reason
         self._points = points_of(args.shape or ())
         self._has_attributes_classes = handle.features.enabled("VolumeAttributesClass")
-        self._grows_in_place = grows_in_place(handle)
+        self._grows_in_place = handle.grows_in_place
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
         """Refuse pods with a claim that no node can help; skip pods without claims."""

@@ -17,7 +17,7 @@ from kubectl_sched.api.component_helpers.node_affinity import parse_node_selecto
 from kubectl_sched.api.component_helpers.volume_claims import class_of_claim
 from kubectl_sched.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
 from kubectl_sched.framework.cycle_state import CycleState, PluginError
-from kubectl_sched.framework.interface import DependsOn
+from kubectl_sched.framework.replicas import DependsOn
 from kubectl_sched.framework.status import Code, passing
 from kubectl_sched.plugins.volume_binding import PRE_FILTER_STATE, VolumeBinding
 from kubectl_sched.plugins.volume_binding.static_matching import (
@@ -27,7 +27,7 @@ from kubectl_sched.plugins.volume_binding.static_matching import (
     only_label,
 )
 from kubectl_sched.simulation.replicas.claim_kinds import ClaimKind, OpenKind
-from kubectl_sched.simulation.replicas.replica_scorer import remember
+from kubectl_sched.simulation.replicas.latest_values import remember
 from kubectl_sched.snapshot.pod_table import PodTable
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class ClaimJudge:
         if kind is None:
             kind = self._new_kind(own, alike, affinities)
             if kind is not None and kind.few is None:
-                remember(alike.known, affinities, kind, _MOST_KINDS)
+                remember(alike.known, affinities, kind)
         return kind
 
     def _alike_with(self, own: Sequence[OwnClaim], rest: Sequence[tuple[Any, ...]]) -> _Alike:

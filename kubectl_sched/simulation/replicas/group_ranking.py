@@ -14,29 +14,26 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
+from kubectl_sched.framework.replicas import CountingHelp
 from kubectl_sched.framework.runtime import normalized_scores
-from kubectl_sched.simulation.replicas.node_ranking import NodeRankings, PlacesByTotal
-from kubectl_sched.simulation.replicas.replica_scorer import remember
-from kubectl_sched.simulation.replicas.score_groups import codes_of
+from kubectl_sched.simulation.replicas.latest_values import remember
+from kubectl_sched.simulation.replicas.node_ranking import PlacesByTotal
+from kubectl_sched.snapshot.column import distinct_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
 
     from kubectl_sched.api.pod import Pod
-    from kubectl_sched.framework.cycle_state import CycleState
-    from kubectl_sched.framework.interface import PreFilterExtensions
-    from kubectl_sched.simulation.replicas.replica_scorer import GroupScorer
-    from kubectl_sched.simulation.replicas.replica_scores import ReplicaScores
-    from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.array_types import Mask, Rows
+    from kubectl_sched.simulation.replicas.claim_kinds import ClaimKind
+    from kubectl_sched.simulation.replicas.own_node import OwnNode
+    from kubectl_sched.simulation.replicas.ranking import RankingInputs
+    from kubectl_sched.simulation.replicas.replica_scores import GroupScorer
+    from kubectl_sched.snapshot.array_types import Codes, Integers, Mask, Rows
     from kubectl_sched.snapshot.replica_counts import ReplicaRawScores, ReplicaVerdicts
 
 _MOST_GROUPS = 16
 _NODES_PER_GROUP = 16
 """With more groups than the former and fewer nodes a group than the latter, all nodes are looked at for each pod."""
-
-_MOST_REMEMBERED = 64
-"""Sets of feasible groups."""
 
 
 class _Group(PlacesByTotal):
@@ -49,7 +46,6 @@ class _Group(PlacesByTotal):
         self.is_left = any(steps)
         """A node leaves the group with each pod."""
 
-        self.after: _Group | None = None
         self.size = sum(map(len, tied.values()))
         self.places: list[int] = []
         self.total = 0
@@ -103,40 +99,35 @@ class _Feasible:
 
 
 class GroupRanking:
-    """All nodes that pass the other plugins, in their groups."""
+    """All nodes that pass the other plugins, in their groups, for pods without claims of their own."""
 
     def __init__(
-        self,
-        nodes: NodeRankings,
-        verdicts: Sequence[ReplicaVerdicts],
-        scorers: Sequence[GroupScorer],
-        normalizing: tuple[CycleState, Pod, Snapshot],
+        self, inputs: RankingInputs, verdicts: Sequence[ReplicaVerdicts], scorers: Sequence[GroupScorer]
     ) -> None:
-        """The totals in `nodes` are without the scorers' points. `normalizing` are arguments of NormalizeScore."""
-        self.nodes = nodes
+        """`verdicts` are those of the filters, and `scorers` the plugins whose points depend on other nodes."""
+        self.order = inputs.order
         self._verdicts = verdicts
+        self._scores = inputs.scores
         self._steady = [each for each in scorers if not each.raw.are_shared]
         self._others = [each for each in scorers if each.raw.are_shared]
         self._depends_on_count = any(each.raw.depends_on_feasible_count for each in self._steady)
         self._counting: list[ReplicaVerdicts | ReplicaRawScores] = [*verdicts, *(each.raw for each in scorers)]
-        self._normalizing = normalizing
-        self._seen = len(nodes.changed)
-        self._total_of = list(nodes.total_of)
+        self._normalizing = inputs.state, inputs.pod, inputs.cluster.nodes
+        self._total_of: list[int] = inputs.scores.own().tolist()
         self._group_of: dict[int, _Group] = {}
-        self._groups = self._divided()
-        """Some may be empty."""
+        self._groups = self._divided(inputs.passes)
+        """By their numbers. None is empty."""
 
         self._known: dict[Hashable, _Feasible] = {}
         """By the keys of the verdicts."""
 
         self._count: int | None = None
-        self.is_spent = self._are_many
 
-    def _divided(self) -> dict[Hashable, _Group]:
+    def _divided(self, passes: Mask) -> dict[Hashable, _Group]:
         """Put the nodes into groups."""
         counts = [each for plugin in self._counting for each in plugin.counts]
-        all_rows: Rows = np.array(self.nodes.rows, dtype=np.intp)
-        places = self.nodes.passes.take(all_rows).nonzero()[0]
+        all_rows: Rows = np.array(self.order.rows, dtype=np.intp)
+        places = passes.take(all_rows).nonzero()[0]
         rows = all_rows.take(places)
         numbers = [each.numbers.take(rows) for each in counts]
         steps = [each.steps.take(rows) for each in counts]
@@ -158,8 +149,13 @@ class GroupRanking:
         return {group.key: group for group in of_codes.values()}
 
     @property
-    def _are_many(self) -> bool:
-        return len(self._groups) > max(_MOST_GROUPS, len(self.nodes.rows) // _NODES_PER_GROUP)
+    def is_worth_it(self) -> bool:
+        """Report whether the groups are few enough."""
+        return len(self._groups) <= max(_MOST_GROUPS, len(self.order.rows) // _NODES_PER_GROUP)
+
+    def turn_to(self, kind: ClaimKind | None) -> bool:
+        """Rank for a pod without claims."""
+        return kind is None
 
     def __len__(self) -> int:
         """The number of feasible nodes."""
@@ -179,56 +175,48 @@ class GroupRanking:
                 best.append(group)
         if len(best) == 1:
             return best[0].places, highest
-        return MergedPlaces([group.places for group in best], len(self.nodes.rows)), highest
+        return MergedPlaces([group.places for group in best], len(self.order.rows)), highest
 
-    def follow(self) -> None:
-        """Take in what has changed since the last time: one more of the pods on each of these nodes."""
-        changed = self.nodes.changed
-        for row in changed[self._seen :]:
-            self._move(row)
-        self._seen = len(changed)
+    def place(self, _: Pod, row: int, after: OwnNode) -> bool:
+        """Count one more of the pods, and take its node to its new group unless it is full. Many groups are spent."""
         self._count = None
-
-    def _move(self, row: int) -> None:
-        """Count one more pod on the row's node, and take the node to its new group, if it is still feasible."""
-        place = self.nodes.place_of[row]
-        before = after = self._group_of[row]
-        before.take(place, self._total_of[row])
-        before.size -= 1
+        place, group = self.order.place_of[row], self._group_of[row]
+        group.take(place, self._total_of[row])
+        group.size -= 1
         for each in self._counting:
             each.place(row)
-        if self.nodes.passes[row]:
-            if before.is_left:
-                after = self._group_of[row] = before.after or self._next(before)
-            total = self._total_of[row] = self.nodes.total_of[row]
-            after.put(place, total)
-            after.size += 1
-            after.look_up()
-        before.look_up()
-        if not before.size or after.size == 1:
+        total = self._total_of[row] = self._scores.with_requests(row, after.points)[0]
+        if after.passes:
+            joined = self._group_of[row] = self._next(group) if group.is_left else group
+            joined.put(place, total)
+            joined.size += 1
+            joined.look_up()
+        if group.size:
+            group.look_up()
+        else:
+            del self._groups[group.key]
             self._known.clear()
+        return self.is_worth_it
 
     def _next(self, group: _Group) -> _Group:
-        """The group that nodes of this one come to."""
+        """Return the group that nodes of this one come to."""
         numbers, steps = group.key
-        numbers = tuple(map(add, numbers, steps))
-        after = self._groups.get((numbers, steps))
+        key = tuple(map(add, numbers, steps)), steps
+        after = self._groups.get(key)
         if after is None:
-            after = self._groups[numbers, steps] = _Group(numbers, steps, {})
-            self.is_spent = self._are_many
-        group.after = after
+            after = self._groups[key] = _Group(*key, {})
+            self._known.clear()
         return after
 
     def _feasible(self) -> _Feasible:
         key = tuple([each.key for each in self._verdicts])
         feasible = self._known.get(key)
         if feasible is None:
-            rows = self.nodes.rows
-            groups = [group for group in self._groups.values() if group.size]
+            rows, groups = self.order.rows, list(self._groups.values())
             for verdicts in self._verdicts:
                 groups = [group for group in groups if verdicts.passes(rows[group.places[0]])]
             feasible = _Feasible(groups)
-            remember(self._known, key, feasible, _MOST_REMEMBERED)
+            remember(self._known, key, feasible)
         return feasible
 
     def _points(self, feasible: _Feasible) -> list[int]:
@@ -242,7 +230,7 @@ class GroupRanking:
         return list(map(add, feasible.points, self._weighed(self._others, feasible.groups)))
 
     def _weighed(self, scorers: Sequence[GroupScorer], groups: Sequence[_Group]) -> list[int]:
-        rows = [self.nodes.rows[group.places[0]] for group in groups]
+        rows = [self.order.rows[group.places[0]] for group in groups]
         points = np.zeros(len(rows), dtype=np.int64)
         for plugin, weight, raw in scorers:
             scores = np.array(raw.of(rows, len(self)), dtype=np.int64)
@@ -250,18 +238,27 @@ class GroupRanking:
         return points.tolist()
 
 
-def group_ranking(
-    filters: Sequence[PreFilterExtensions],
-    scores: ReplicaScores,
-    asked: tuple[CycleState, Pod, Snapshot],
-    passes: Mask,
-    in_name_order: Rows | None,
-) -> GroupRanking | None:
-    """Rank the nodes, leaving points out of the scores; None if plugins have no such counts."""
-    nodes = asked[2]
-    verdicts = [verdicts for each in filters if (verdicts := each.replica_verdicts(*asked)) is not None]
-    scorers = scores.leave_out(nodes) if len(verdicts) == len(filters) else None
+def group_ranking(inputs: RankingInputs) -> GroupRanking | None:
+    """Rank the nodes in groups; None if plugins have no counts for that, or groups are many."""
+    state, pod, nodes = inputs.state, inputs.pod, inputs.cluster.nodes
+    verdicts = []
+    for each in inputs.filters:
+        counting = each.replica_help
+        counts = counting.verdicts(state, pod, nodes) if isinstance(counting, CountingHelp) else None
+        if counts is None:
+            return None
+        verdicts.append(counts)
+    scorers = inputs.scores.as_counts()
     if scorers is None:
         return None
-    rankings = NodeRankings(scores.totals(), passes, in_name_order, nodes.names)
-    return GroupRanking(rankings, verdicts, scorers, asked)
+    ranking = GroupRanking(inputs, verdicts, scorers)
+    return ranking if ranking.is_worth_it else None
+
+
+def codes_of(columns: Sequence[Integers | Codes]) -> Rows:
+    """Return a number for each row; numbers are equal where all columns are."""
+    codes: Rows = np.zeros(len(columns[0]), dtype=np.intp)
+    for column in columns:
+        values, here = distinct_numbers(column)
+        codes = distinct_numbers(codes * len(values) + here)[1]
+    return codes

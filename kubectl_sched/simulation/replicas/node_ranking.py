@@ -10,61 +10,83 @@ from bisect import bisect_left, insort
 from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING
 
-from kubectl_sched.simulation.replicas.replica_scorer import remember
+from kubectl_sched.simulation.replicas.latest_values import remember
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from kubectl_sched.api.pod import Pod
     from kubectl_sched.simulation.replicas.claim_kinds import ClaimKind
-    from kubectl_sched.snapshot.array_types import Integers, Mask, Rows
+    from kubectl_sched.simulation.replicas.own_node import OwnNode
+    from kubectl_sched.simulation.replicas.ranking import RankingInputs
 
-_MOST_RANKINGS = 64
 _OVERHEAD = 16
 """The moves that take as long as to rank no node at all."""
 
 
 class NodeRankings:
-    """The totals of nodes, and the rankings that are made of them."""
+    """The nodes for pods with claims of each kind (None: without claims), each kind ranked by itself.
 
-    def __init__(self, totals: Integers, passes: Mask, in_name_order: Rows | None, names: Sequence[str]) -> None:
-        """Without `in_name_order` the nodes stand in the order of their names already.
+    No plugin counts the pods on other nodes. The points of a node may depend on which others are feasible, unless the
+    pods have claims.
+    """
 
-        `passes` is of all plugins but those that look at claims; it is read again for a node that has changed.
-        """
-        rows = range(len(names)) if in_name_order is None else in_name_order.tolist()
-        self.is_in_name_order = in_name_order is None
-        self.rows: Sequence[int] = rows
-        self.names = names if in_name_order is None else [names[row] for row in rows]
-        """Of the nodes at all places in name order."""
-        self.place_of = sorted(rows, key=rows.__getitem__)
-        self.total_of: list[int] = totals.tolist()
-        self.passes = passes
+    def __init__(self, inputs: RankingInputs, kind: ClaimKind | None) -> None:
+        self.order = inputs.order
+        self.passes = inputs.passes
+        self._scores = inputs.scores
+        self._is_of_claims = kind is not None
+        self._rank(kind)
+
+    def _rank(self, kind: ClaimKind | None) -> None:
+        self.total_of: list[int] = self._scores.totals().tolist()
         self.changed: list[int] = []
         """The rows that have changed so far, in that order."""
-        self._known: dict[ClaimKind | None, NodeRanking] = {}
 
-    def of(self, kind: ClaimKind | None) -> NodeRanking | FewNodes:
-        """The ranking for pods with claims of this kind; None for those without."""
+        self._known: dict[ClaimKind | None, NodeRanking] = {}
+        self._current = self._of(kind)
+
+    def _of(self, kind: ClaimKind | None) -> NodeRanking | FewNodes:
         if kind is not None and kind.few is not None:
             return FewNodes(self, kind.few)
         ranking = self._known.get(kind)
         if ranking is None or ranking.is_outdated:
             ranking = NodeRanking(self, kind)
-            remember(self._known, kind, ranking, _MOST_RANKINGS)
+            remember(self._known, kind, ranking)
         else:
             ranking.follow()
         return ranking
 
-    def change(self, row: int, total: int) -> None:
-        """The node has another total, or another verdict."""
-        self.total_of[row] = total
+    def __len__(self) -> int:
+        return len(self._current)
+
+    def best(self) -> tuple[list[int], int]:
+        """Return the places of the nodes tied at the highest total, in name order, and that total."""
+        return self._current.best()
+
+    def turn_to(self, kind: ClaimKind | None) -> bool:
+        """Rank for claims of this kind; False if plugins score them."""
+        if kind is not None and kind.points is not None:
+            return False
+        self._current = self._of(kind)
+        return True
+
+    def place(self, _: Pod, row: int, after: OwnNode) -> bool:
+        """Give the node its new total, or leave it out if it is full. The ranking is never spent."""
+        self.total_of[row] = self._scores.with_requests(row, after.points)[1]
         self.changed.append(row)
+        self.passes[row] &= after.passes
+        if self._is_of_claims:
+            return True  # the next pod has its kind's ranking follow
+        if not after.passes and self._scores.look_at_others and self._scores.weigh(self.passes.nonzero()[0]):
+            self._rank(None)
+        else:
+            self._current.follow()
+        return True
 
 
 class FewNodes:
     """So few nodes that they need no ranking."""
-
-    is_spent = False
 
     def __init__(self, nodes: NodeRankings, rows: Sequence[int]) -> None:
         self.nodes = nodes
@@ -79,7 +101,7 @@ class FewNodes:
 
     def best(self) -> tuple[list[int], int]:
         """The places of the nodes tied at the highest total, in their order, and that total."""
-        totals, place_of = self.nodes.total_of, self.nodes.place_of
+        totals, place_of = self.nodes.total_of, self.nodes.order.place_of
         if len(self._rows) == 1:
             return [place_of[self._rows[0]]], totals[self._rows[0]]
         highest = max([totals[row] for row in self._rows])
@@ -119,8 +141,6 @@ class PlacesByTotal:
 class NodeRanking(PlacesByTotal):
     """The feasible nodes of each total, by their places in name order."""
 
-    is_spent = False
-
     def __init__(self, nodes: NodeRankings, kind: ClaimKind | None) -> None:
         self.nodes = nodes
         self._kind = kind
@@ -131,8 +151,8 @@ class NodeRanking(PlacesByTotal):
         self._total_of: dict[int, int] = {row: totals[row] for row in rows.tolist()}
         of_totals: dict[int, list[int]] = {}
         for row, total in self._total_of.items():
-            of_totals.setdefault(total, []).append(nodes.place_of[row])
-        for tied in () if nodes.is_in_name_order else of_totals.values():
+            of_totals.setdefault(total, []).append(nodes.order.place_of[row])
+        for tied in () if nodes.order.by_name is None else of_totals.values():
             tied.sort()
         super().__init__(of_totals)
 
@@ -159,7 +179,7 @@ class NodeRanking(PlacesByTotal):
 
     def _move(self, row: int, *, is_feasible: bool) -> None:
         """Take the node from its old place, if it has one, to its new one."""
-        place = self.nodes.place_of[row]
+        place = self.nodes.order.place_of[row]
         before = self._total_of.pop(row, None)
         if before is not None:
             self.take(place, before)

@@ -31,7 +31,7 @@ from kubectl_sched.api.storage import (
 from kubectl_sched.plugins.node_volume_limits.attachable_volumes import attachable_count
 from kubectl_sched.plugins.volume_binding import PRE_FILTER_STATE
 from kubectl_sched.plugins.volume_binding.reserve import bound_claim, claim_with_node, taken_volume
-from kubectl_sched.simulation.pods_without_claims import is_of_node
+from kubectl_sched.simulation.likeness import is_of_node
 from kubectl_sched.simulation.replicas.claim_judge import ClaimJudge
 from kubectl_sched.simulation.replicas.own_claims import OwnClaim, name_for
 from kubectl_sched.simulation.replicas.own_volumes import OwnVolumes
@@ -184,12 +184,6 @@ class ReplicaClaims:
     @cached_property
     def _volumes(self) -> OwnVolumes:
         return OwnVolumes(self._objects, self._running)
-
-    def of_nobody(self, pod: Pod) -> Pod | None:
-        """The pod with claims that are nobody's in the places of its own; None if these need a whole cycle."""
-        if self.kind_of(pod) is None:
-            return None
-        return replace(pod, spec=replace(pod.spec, volumes=self.pod.spec.volumes))
 
     def place(self, pod: Pod, row: int) -> None:
         """The pod that is judged has the row's node."""

@@ -1,175 +1,203 @@
-"""Totals of all nodes for one more of many equal pods, brought up to date after each of them."""
+"""Totals of all nodes for one more of many equal pods, brought up to date after each of them.
+
+The points of most plugins are a node's own: they change with the pods on it, or never. Those of others depend on which
+other nodes are feasible, or on pods elsewhere, and are computed again for all nodes.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from kubectl_sched.framework.interface import DependsOn, PreScoreExtensions, ScorePlugin
-from kubectl_sched.simulation.replicas.replica_scorer import Feasible, GroupScorer, ReplicaScorer
-from kubectl_sched.simulation.replicas.score_groups import ScoreGroups
+from kubectl_sched.framework.interface import ScorePlugin
+from kubectl_sched.framework.replicas import CountingHelp, DependsOn
+from kubectl_sched.framework.runtime import normalized_scores
+from kubectl_sched.framework.status import Code
+from kubectl_sched.snapshot.replica_counts import ReplicaCounts, ReplicaRawScores
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Hashable, Iterator
 
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.framework.cycle_state import CycleState
     from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.simulation.replicas.placed_replicas import PlacedReplicas
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.array_types import Integers
+    from kubectl_sched.snapshot.array_types import Integers, Rows
 
 
 def can_be_followed(plugin: ScorePlugin) -> bool:
-    """Report whether the plugin's points can be brought up to date without asking it about all nodes."""
+    """Report whether the plugin's points can be brought up to date without a whole cycle."""
     if plugin.depends_on in {DependsOn.USAGE_OF_NODE, DependsOn.CLAIMS}:
-        return type(plugin).normalize_score is ScorePlugin.normalize_score
-    return plugin.depends_on is DependsOn.NODE or isinstance(plugin, PreScoreExtensions)
+        return not _normalizes(plugin)
+    return plugin.depends_on is DependsOn.NODE or isinstance(plugin.replica_help, CountingHelp)
+
+
+def _normalizes(plugin: ScorePlugin) -> bool:
+    return type(plugin).normalize_score is not ScorePlugin.normalize_score
+
+
+class GroupScorer(NamedTuple):
+    """A score plugin whose points depend on other nodes, with the raw scores of nodes."""
+
+    plugin: ScorePlugin
+    weight: int
+    raw: ReplicaRawScores
+
+
+_NEVER: Final = object()
+
+
+class _Scorer:
+    """A plugin whose points depend on other nodes, and int64[n], its raw scores."""
+
+    def __init__(self, plugin: ScorePlugin, weight: int, raw: Integers) -> None:
+        self.plugin = plugin
+        self.weight = weight
+        self.raw = raw
+
+
+class _CountingScorer(_Scorer):
+    """A plugin that counts pods; it may skip for as long as there is nothing to count."""
+
+    def __init__(self, plugin: ScorePlugin, weight: int, raw: Integers, counting: CountingHelp) -> None:
+        super().__init__(plugin, weight, raw)
+        self.help = counting
+        self.is_skipped = True
+        self.scored_for: Hashable = _NEVER
+        """The inputs of the raw scores besides the nodes."""
 
 
 class ReplicaScores:
-    """The score plugins of a profile, and the totals of all nodes."""
+    """The score plugins of a profile, and the totals of all nodes, which mean nothing where a node is not feasible."""
 
     def __init__(
         self,
         result: ScheduleResult,
         framework: Framework,
         state: CycleState,
-        feasible: Feasible,
-        left_out: frozenset[str] = frozenset(),
+        pods: tuple[Pod, Pod],
+        cluster: PlacedReplicas,
+        left_out: frozenset[str],
     ) -> None:
-        """`left_out` are plugins that somebody else adds to the totals."""
-        nodes, pod = result.nodes, result.pod
-        scored = {each.plugin: each.raw for each in result.scores if each.plugin not in left_out}
-        self._state = state
-        self._pod = pod
-        self._totals: Integers = np.zeros(len(nodes), dtype=np.int64)
-        """The totals without the points of groups."""
-        scorers = [
-            ReplicaScorer(plugin, framework.weights[plugin.name], state, pod, self._totals)
-            for plugin in framework.score_plugins
-            if plugin.name in scored or isinstance(plugin, PreScoreExtensions)
-        ]
-        self._counting = [each for each in scorers if each.extensions is not None]
-        others = [each for each in scorers if each.extensions is None]
-        of_usage = [each for each in others if each.plugin.depends_on is DependsOn.USAGE_OF_NODE]
-        self.of_usage = [(each.plugin, each.weight) for each in of_usage]
+        """`pods` are one more of them, and the first as others count it. `left_out`: points are added elsewhere."""
+        pod, first = pods
+        self._state, self._pod, self._cluster = state, pod, cluster
+        nodes, weights = cluster.nodes, framework.weights
+        everywhere: Rows = np.arange(len(nodes), dtype=np.intp)
+        scored = {each.plugin for each in result.scores} - left_out
+        own = np.full(len(nodes), 0 if framework.score_plugins else 1, dtype=np.int64)
+        of_requests = np.zeros(len(nodes), dtype=np.int64)
+        self.of_requests: list[tuple[ScorePlugin, int]] = []
         """The plugins that look at sums of requests, with their weights."""
-        self._of_nodes = [each for each in others if each not in of_usage]
-        self._unsettled = self._of_nodes
-        for scorer in of_usage:
-            scorer.score_all(nodes, feasible, scored[scorer.plugin.name])
-        self._of_usage: list[int] = self._totals.tolist()
-        self._totals += 0 if framework.score_plugins else 1
-        for scorer in self._of_nodes:
-            scorer.score_all(nodes, feasible, scored[scorer.plugin.name])
+
+        self._of_feasible: list[_Scorer] = []
+        self._counting: list[_CountingScorer] = []
+        for plugin in framework.score_plugins:
+            weight, counting = weights[plugin.name], plugin.replica_help
+            if isinstance(counting, CountingHelp):
+                self._counting.append(_CountingScorer(plugin, weight, np.zeros_like(own), counting))
+            elif plugin.name in scored:
+                raw = plugin.score(state, pod, nodes, everywhere)
+                if plugin.depends_on is DependsOn.USAGE_OF_NODE:
+                    of_requests += raw * weight
+                    self.of_requests.append((plugin, weight))
+                elif not _normalizes(plugin):
+                    own += raw * weight
+                elif int(raw.min()) == int(raw.max()):
+                    # Equal raw scores have the same points among any of these nodes.
+                    own += normalized_scores(plugin, state, pod, nodes, everywhere, raw) * weight
+                else:
+                    self._of_feasible.append(_Scorer(plugin, weight, raw))
+        self._own: Integers = own + of_requests
+        self._of_requests: list[int] = of_requests.tolist()
+        self._of_others: Integers = np.zeros_like(own)
+        """The points that depend on other nodes."""
+
         for scorer in self._counting:
             if scorer.plugin.name in scored:
-                scorer.count(pod, 0, nodes, feasible, 0)
-        self._grouped = [each for each in self._counting if not each.is_skipped]
-        self._groups: ScoreGroups | None = None
-        self._of_groups: Integers = np.zeros(0, dtype=np.int64)
-        self._group(nodes, feasible)
-        self.counts_pods = bool(self._grouped)
-        """Report whether a plugin of this cycle looks at pods on other nodes."""
+                self._count(scorer, first, 0, result.feasible, 0)
+        will_count = [each for each in self._counting if each.help.counts_in_score(state, pod, first)]
+        self._counting = [each for each in self._counting if not each.is_skipped or each in will_count]
+        self.count_replicas = bool(will_count)
+        """Report whether a plugin counts the pods themselves."""
 
-        self.counts_replicas: bool | None = None if self._grouped else False
-        """Report whether such a plugin counts the pods themselves; None until one of them has come."""
+        self.look_at_pods = bool(self._counting)
+        """Report whether a plugin looks at pods on other nodes."""
+
+    def _active(self) -> Iterator[_Scorer]:
+        yield from self._of_feasible
+        yield from (each for each in self._counting if not each.is_skipped)
+
+    @property
+    def look_at_others(self) -> bool:
+        """Report whether a node's total depends on which others are feasible."""
+        return next(self._active(), None) is not None
+
+    def own(self) -> Integers:
+        """int64[n]: the points that do not depend on other nodes."""
+        return self._own
 
     def totals(self) -> Integers:
-        """int64[n]: the totals of the feasible nodes; those of others mean nothing."""
-        return self._totals if self._groups is None else self._totals + self._of_groups.take(self._groups.codes)
+        """int64[n]: all points."""
+        return self._own + self._of_others
 
-    def with_usage(self, row: int, points: int) -> int:
-        """The total of one node now that the points of `of_usage` are these, and as long as no pod is counted."""
-        total = int(self._totals[row]) + points - self._of_usage[row]
-        self._totals[row], self._of_usage[row] = total, points
-        return total if self._groups is None else total + int(self._of_groups[self._groups.codes[row]])
+    def with_requests(self, row: int, points: int) -> tuple[int, int]:
+        """Return the own points of a node, and its total, now that plugins of `of_requests` give it these points."""
+        own = int(self._own[row]) + points - self._of_requests[row]
+        self._own[row], self._of_requests[row] = own, points
+        return own, own + int(self._of_others[row])
 
-    def update(self, added: Pod, row: int, nodes: Snapshot, feasible: Feasible, points: int, *, moved: bool) -> None:
-        """One of the pods runs on the row's node. `points` are those of `of_usage`; `moved`: others are feasible."""
+    def weigh(self, rows: Rows) -> bool:
+        """Weigh the raw scores among these feasible nodes; report whether a total of theirs has changed."""
+        before, self._of_others = self._of_others, np.zeros_like(self._of_others)
         for scorer in self._counting:
-            scorer.count(added, row, nodes, feasible)
-        if self.counts_replicas is None:
-            self.counts_replicas = any(scorer.counts(added, row, nodes) for scorer in self._counting)
-        self.with_usage(row, points)
-        if moved:
-            self._weigh_again(nodes, feasible)
-        if self._groups is None:
-            for scorer in self._counting:
-                scorer.score_changed(added, row, nodes, feasible, moved=moved)
-        elif self._move(self._groups, nodes, row):
-            self._of_groups = self._groups.weighted(self._state, self._pod, nodes, feasible)
-        else:
-            self._grouped = [each for each in self._counting if not each.is_skipped]
-            self._group(nodes, feasible)
+            self._score_among(scorer, rows)
+        for each in self._active():
+            raw = each.raw.take(rows)
+            points = normalized_scores(each.plugin, self._state, self._pod, self._nodes, rows, raw)
+            self._of_others[rows] += points * each.weight
+        return not np.array_equal(before.take(rows), self._of_others.take(rows))
 
-    def leave_out(self, nodes: Snapshot) -> list[GroupScorer] | None:
-        """Leave the points that depend on other nodes to somebody else; None if they cannot be left."""
+    def _score_among(self, scorer: _CountingScorer, rows: Rows) -> None:
+        """Have the raw scores of all nodes, where these are the feasible ones."""
+        if scorer.is_skipped:
+            return
+        inputs = scorer.help.narrow(self._state, self._pod, self._nodes, rows)
+        if inputs != scorer.scored_for:
+            everywhere: Rows = np.arange(len(self._own), dtype=np.intp)
+            scorer.raw = scorer.plugin.score(self._state, self._pod, self._nodes, everywhere)
+            scorer.scored_for = inputs
+
+    def count(self, added: Pod, row: int, rows: Rows) -> None:
+        """Count one more of the pods, which runs on the row's node by now; `rows` are feasible for the next."""
+        for scorer in self._counting:
+            self._count(scorer, added, row, rows, 1)
+
+    def _count(self, scorer: _CountingScorer, added: Pod, row: int, rows: Rows, amount: int) -> None:
+        status = scorer.help.pre_score_with(self._state, self._pod, added, row, self._nodes, rows, amount)
+        scorer.is_skipped = status.code is Code.SKIP
+        scorer.scored_for = _NEVER
+
+    @property
+    def _nodes(self) -> Snapshot:
+        """The cluster; without the latest pods if no plugin counts them, as it takes long to put together."""
+        return self._cluster.nodes if self._counting else self._cluster.known_nodes
+
+    def as_counts(self) -> list[GroupScorer] | None:
+        """The plugins whose points depend on other nodes, with counts of raw scores; None if one has no such counts."""
         scorers = []
         for scorer in self._counting:
-            raw = scorer.replica_raw_scores(nodes)
+            raw = scorer.help.raw_scores(self._state, self._pod, self._nodes)
             if raw is None:
                 return None
             if raw.counts:
-                scorers.append((scorer, raw))
-        scorers += [(scorer, scorer.constant_raw_scores()) for scorer in self._unsettled if not scorer.is_settled]
-        if not all(scorer.plugin.normalizes_by_value(self._state, nodes) for scorer, _ in scorers):
-            return None
-        for scorer, _ in scorers:
-            scorer.leave_out()
-        self._groups, self._grouped, self._unsettled = None, [], []
-        return [GroupScorer(scorer.plugin, scorer.weight, raw) for scorer, raw in scorers]
+                scorers.append(GroupScorer(scorer.plugin, scorer.weight, raw))
+        return [*scorers, *(GroupScorer(each.plugin, each.weight, _steady(each.raw)) for each in self._of_feasible)]
 
-    def take_back(self, rows: Sequence[int], nodes: Snapshot, feasible: Feasible) -> None:
-        """Have all points here again. Meanwhile one more of the pods has come to each of these rows' nodes."""
-        for row in rows:
-            for scorer in self._counting:
-                scorer.count(self._pod, row, nodes, feasible)
-        self._unsettled = self._of_nodes
-        self._weigh_again(nodes, feasible)
-        self._grouped = [each for each in self._counting if not each.is_skipped]
-        self._group(nodes, feasible)
 
-    @property
-    def are_settled(self) -> bool:
-        """Report whether no node's total depends on which others are feasible."""
-        return not self._grouped and all(scorer.is_settled for scorer in self._unsettled)
-
-    def change_with(self, nodes: Snapshot, feasible: Feasible) -> bool:
-        """Report whether totals change as other nodes are feasible."""
-        before = self.totals().copy()
-        self.move(nodes, feasible)
-        return not np.array_equal(before, self.totals())
-
-    def move(self, nodes: Snapshot, feasible: Feasible) -> None:
-        """Other nodes are feasible, and no pod has come."""
-        self._weigh_again(nodes, feasible)
-        if self._groups is None:
-            for scorer in self._counting:
-                scorer.weigh_among(nodes, feasible)
-        else:
-            for scorer in self._grouped:
-                scorer.plugin.pre_score_fewer(self._state, self._pod, nodes, feasible.rows)
-            self._of_groups = self._groups.weighted(self._state, self._pod, nodes, feasible)
-
-    def _weigh_again(self, nodes: Snapshot, feasible: Feasible) -> None:
-        self._unsettled = [scorer for scorer in self._unsettled if not scorer.is_settled]
-        for scorer in self._unsettled:
-            scorer.weigh_again(nodes, feasible)
-
-    def _group(self, nodes: Snapshot, feasible: Feasible) -> None:
-        """Group all nodes anew, or score each of them."""
-        self._groups = ScoreGroups.of(self._grouped, self._state, self._pod, nodes)
-        if self._groups is not None:
-            self._of_groups = self._groups.weighted(self._state, self._pod, nodes, feasible)
-            return
-        for scorer in self._grouped:
-            scorer.score_all(nodes, feasible)
-
-    def _move(self, groups: ScoreGroups, nodes: Snapshot, row: int) -> bool:
-        """Take the row's node to its group; False if all have to be grouped anew."""
-        if self._grouped != [each for each in self._counting if not each.is_skipped]:
-            return False
-        return groups.move(self._state, self._pod, nodes, row) and groups.are_worth_it
+def _steady(raw: Integers) -> ReplicaRawScores:
+    """Raw scores that never change, as counts."""
+    return ReplicaRawScores([ReplicaCounts(np.arange(len(raw), dtype=np.int32), raw, np.zeros_like(raw))])

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from kubectl_sched.binding.second_scheduler.binding_workers import Binder
     from kubectl_sched.config import Configuration
     from kubectl_sched.scheduler.result import ScheduleResult
-    from kubectl_sched.snapshot.array_types import Rows
     from kubectl_sched.sources.dump.dump import Dump
 
 
@@ -58,7 +57,7 @@ class FollowingAttempts(PodAttempts):
 
     chance: Chance
 
-    def _chosen(self, result: ScheduleResult, tied: Rows) -> str | None:
+    def _chosen(self, result: ScheduleResult, tied: Sequence[int]) -> str | None:
         self.chance.result = result
         return super()._chosen(result, tied)
 

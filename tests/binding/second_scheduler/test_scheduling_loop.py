@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.array_types import Rows
 
 CONFIGURATION = load_configuration()
 OPTIONS = scheduler_options(CONFIGURATION.features.enabled)
@@ -95,12 +94,12 @@ class CheckedAttempts(PodAttempts):
 
     equally_decided = 0
 
-    def _judged(self, pod: Pod, nodes: Snapshot, framework: Framework) -> tuple[ScheduleResult, Rows]:
+    def _judged(self, pod: Pod, nodes: Snapshot, framework: Framework) -> tuple[ScheduleResult, Sequence[int]]:
         first = self._equal._first  # noqa: SLF001 - whose cycle it is cannot be seen from outside
         result, tied = super()._judged(pod, nodes, framework)
         self.equally_decided += first is not None and result.verdicts is first.verdicts
         whole = cycle(pod, nodes, framework)
-        assert (tied.tolist(), result.outcome, result.pod) == (whole.tied.tolist(), whole.outcome, whole.pod)
+        assert (list(tied), result.outcome, result.pod) == (whole.tied.tolist(), whole.outcome, whole.pod)
         return result, tied
 
     def _fail(self, queued: QueuedPod, why: str, began: float) -> None:

@@ -66,7 +66,7 @@ def test_so_many_more_pods_as_are_spare_leave_the_verdict_as_it_is(limit: int, a
     disks = [item for index in range(spare + 1) for item in disk(f"d{index}")]
     objects = [*disk("a"), *others, *disks, csi_node("w1", disk=limit)]
     before = snapshot(node("w1"), *objects, running[0])
-    assert make(NodeVolumeLimits).spare(pod(**using("a")), before).tolist() == [spare]
+    assert make(NodeVolumeLimits).replica_help.spare(pod(**using("a")), before).tolist() == [spare]
     assert verdict(*objects, *running) == SUCCESS
 
 

@@ -7,19 +7,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kubectl_sched.framework.golang import natural_logarithm, round_half_away
+from kubectl_sched.framework.replicas import CountingHelp
+from kubectl_sched.framework.status import SKIP, SUCCESS
+from kubectl_sched.plugins.pod_topology_spread import filtering, scoring
 from kubectl_sched.plugins.pod_topology_spread.constraints import selects_itself
-from kubectl_sched.plugins.pod_topology_spread.scoring import is_counted, own_counts, score_signature
+from kubectl_sched.plugins.pod_topology_spread.scoring import is_counted, own_counts
 from kubectl_sched.snapshot.replica_counts import ReplicaCounts, ReplicaRawScores, ReplicaVerdicts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Hashable, Sequence
 
     from kubectl_sched.api.pod import Pod
+    from kubectl_sched.framework.cycle_state import CycleState
+    from kubectl_sched.framework.status import Status
     from kubectl_sched.plugins.pod_topology_spread.constraints import Constraints
-    from kubectl_sched.plugins.pod_topology_spread.filtering import PreFilterState, Spread
-    from kubectl_sched.plugins.pod_topology_spread.scoring import PreScoreState, SoftSpread
+    from kubectl_sched.plugins.pod_topology_spread.filtering import Spread
+    from kubectl_sched.plugins.pod_topology_spread.scoring import SoftSpread
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.array_types import Mask
+    from kubectl_sched.snapshot.array_types import Mask, Rows
 
 _NEVER = 2**40
 """The count of a node that lacks the topology key: no skew allows as many pods."""
@@ -93,17 +98,6 @@ class SpreadVerdicts(ReplicaVerdicts):
         return all(skew.passes(row) for skew in self._skews)
 
 
-def replica_verdicts(state: PreFilterState, pod: Pod, nodes: Snapshot, source: Constraints) -> SpreadVerdicts:
-    """The verdicts for pods like this one, all of which run on nodes with the topology keys of all constraints."""
-    counted = source.counted_nodes(pod, nodes, [spread.constraint for spread in state.spreads])
-    return SpreadVerdicts(
-        [
-            _Skew(spread, pod, nodes, mask & selects_itself(pod, spread.constraint))
-            for spread, mask in zip(state.spreads, counted, strict=True)
-        ]
-    )
-
-
 class SpreadRawScores(ReplicaRawScores):
     """The matching pods of each soft constraint, times a weight that grows with its domains among feasible nodes."""
 
@@ -128,20 +122,6 @@ class SpreadRawScores(ReplicaRawScores):
         return scores
 
 
-def replica_raw_scores(
-    state: PreScoreState | None, pod: Pod, nodes: Snapshot, source: Constraints
-) -> ReplicaRawScores | None:
-    """The raw scores for pods like this one, if there are soft constraints; None if a node lacks a topology key."""
-    if state is None:
-        return ReplicaRawScores(())
-    if score_signature(state, pod, nodes) is None:
-        return None
-    counted = source.counted_nodes(pod, nodes, [spread.constraint for spread in state.spreads])
-    return SpreadRawScores(
-        [_counts(*each, pod, nodes) for each in zip(state.spreads, counted, strict=True)], state.spreads
-    )
-
-
 def _counts(spread: SoftSpread, counted: Mask, pod: Pod, nodes: Snapshot) -> ReplicaCounts:
     """The matching pods of each domain; all pods of a node count by the hostname key."""
     counts_itself = is_counted(pod, pod, spread.constraint)
@@ -152,3 +132,59 @@ def _counts(spread: SoftSpread, counted: Mask, pod: Pod, nodes: Snapshot) -> Rep
     return ReplicaCounts(
         column.codes, spread.matches.of_values(column.values), counted & counts_itself, tells_domains=True
     )
+
+
+class SpreadHelp(CountingHelp):
+    """Counts the pods of each domain, which equal pods raise alike."""
+
+    def __init__(self, source: Constraints) -> None:
+        self._source = source
+
+    def verdicts(self, state: CycleState, pod: Pod, nodes: Snapshot) -> SpreadVerdicts:
+        """Count the matching pods for each hard constraint."""
+        spreads = state.read(filtering.STATE).spreads
+        counted = self._source.counted_nodes(pod, nodes, [spread.constraint for spread in spreads])
+        return SpreadVerdicts(
+            [
+                _Skew(spread, pod, nodes, mask & selects_itself(pod, spread.constraint))
+                for spread, mask in zip(spreads, counted, strict=True)
+            ]
+        )
+
+    def raw_scores(self, state: CycleState, pod: Pod, nodes: Snapshot) -> ReplicaRawScores | None:
+        """Count the matching pods for each soft constraint; None if a node lacks a topology key."""
+        known = state.get(scoring.STATE)
+        if known is None:
+            return ReplicaRawScores(())
+        constraints = [spread.constraint for spread in known.spreads]
+        if any(nodes.table.code_without(each.topology_key) is not None for each in constraints):
+            return None
+        counted = self._source.counted_nodes(pod, nodes, constraints)
+        return SpreadRawScores(
+            [_counts(*each, pod, nodes) for each in zip(known.spreads, counted, strict=True)], known.spreads
+        )
+
+    def counts_in_score(self, state: CycleState, pod: Pod, other: Pod) -> bool:
+        """Report whether a soft constraint selects the other pod."""
+        known = state.get(scoring.STATE)
+        return known is not None and any(is_counted(pod, other, spread.constraint) for spread in known.spreads)
+
+    def pre_score_with(
+        self, state: CycleState, pod: Pod, changed: Pod, row: int, nodes: Snapshot, rows: Rows, amount: int
+    ) -> Status:
+        """Count one more pod, or one less. Which soft constraints there are depends on the pod alone."""
+        before = state.get(scoring.STATE)
+        if before is None:
+            return SKIP
+        after = scoring.with_pod(before, pod, changed, nodes, row, self._source, amount)
+        state.write(scoring.STATE, scoring.weighed(after, nodes, rows))
+        return SUCCESS
+
+    def narrow(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Hashable:
+        """Weigh constraints by their domains among the feasible nodes, whose numbers raw scores depend on."""
+        before = state.get(scoring.STATE)
+        if before is None:
+            return None
+        after = scoring.weighed(before, nodes, rows)
+        state.write(scoring.STATE, after)
+        return tuple(spread.domain_count for spread in after.spreads)
