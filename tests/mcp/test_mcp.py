@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
-import sys
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from mcp import Client
-from mcp.client.stdio import StdioServerParameters
 
+from tests.mcp.agent import ROOT, answer_in, loop, with_server
 from tests.program import run
 
-ROOT = Path(__file__).parent.parent.parent
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.mcp.agent import Ask
+
 DEMO = str(ROOT / "fixtures" / "demo")
-TOOLS = {"triage", "explain", "explain_node", "whatif", "drain", "make_room", "capacity", "message", "schedulers"}
-MOST = 32 * 1024
 POD = """
 apiVersion: v1
 kind: Pod
@@ -27,58 +24,42 @@ spec: {containers: [{name: c, image: i, resources: {requests: {cpu: "1"}}}]}
 
 
 def asked(*calls: tuple[str, dict[str, Any]], source: str = DEMO) -> list[tuple[bool, str]]:
-    """Start the server, list the tools, and call some one after the other: whether it is an error, and the text."""
-    arguments = ["-m", "kubectl_sched", "mcp", "--from", source]
-    server = StdioServerParameters(command=sys.executable, args=arguments, cwd=ROOT)
+    """Call some tools one after the other: whether it is an error, and the text."""
 
-    async def talk() -> list[tuple[bool, str]]:
-        async with Client(server) as client:
-            tools = (await client.list_tools()).tools
-            assert {each.name for each in tools} == TOOLS
-            assert all(each.annotations is not None and each.annotations.read_only_hint for each in tools)
-            answers = []
-            for name, given in calls:
-                result = await client.call_tool(name, given)
-                answers.append((bool(result.is_error), "".join(getattr(each, "text", "") for each in result.content)))
-            return answers
+    async def talk(ask: Ask) -> list[tuple[bool, str]]:
+        return [await ask(name, given) for name, given in calls]
 
-    return asyncio.run(talk())
+    answers: list[tuple[bool, str]] = with_server(("--from", source), talk)
+    return answers
 
 
-def test_an_agent_asks_what_is_pending_why_and_what_if() -> None:
-    ((_, listed),) = asked(("triage", {}))
-    triage = json.loads(listed)
-    assert triage["kind"] == "Triage"
-    (stuck,) = (each for each in triage["groups"] if each["cause"]["outcome"] == "Unschedulable")
-    pod = stuck["pods"][0]
+def test_an_agent_goes_from_what_is_pending_to_what_would_help() -> None:
+    found = with_server(("--from", DEMO), loop)
+    assert found["explain"]["verdict"] == "no node with pool=gpu has 4 GPUs free; the best has 2 of 8"
+    assert found["explain"]["suggestions"][0]["rung"] == "yours"
+    assert found["node"]["node"] == found["explain"]["closest"][0]["node"]
+    assert found["message"]["nodes"] == 7
+    assert found["whatif"]["drain"]["nodes"] == [found["node"]["node"]]
+
+
+def test_every_tool_answers() -> None:
     answers = asked(
-        ("explain", {"target": pod["name"], "namespace": pod["namespace"]}),
+        ("explain", {"target": "deployment/api", "namespace": "default"}),
         ("whatif", {"workload": "statefulset/web", "edits": [["add-nodes", "1=gpu-1"]]}),
         ("whatif", {"manifest": POD}),
         ("explain_node", {"node": "gpu-2"}),
         ("drain", {"nodes": ["general-*"]}),
         ("make_room", {"target": "statefulset/web"}),
         ("capacity", {"shapes": ["small=cpu=100m"]}),
-        ("message", {"text": "0/3 nodes are available: 3 Insufficient cpu."}),
+        ("message", {"text": "Pod was rejected: Resources cannot be allocated with Topology locality"}),
         ("schedulers", {}),
     )
-    assert [error for error, _ in answers] == [False] * len(answers), answers
-    explained, grown, placed, *others = (json.loads(text) for _, text in answers)
-    assert "GPUs free" in explained["verdict"]
-    assert explained["suggestions"][0]["rung"] == "yours"
+    explained, grown, placed, *others = map(answer_in, answers)
+    assert explained["kind"] == "ExplanationList"
     assert grown["kind"] == placed["kind"] == "WhatIf"
     assert placed["placed"] == 1
-    assert [each["kind"] for each in others] == [
-        "NodeExplanation",
-        "Drain",
-        "MakeRoom",
-        "Capacity",
-        "Message",
-        "Schedulers",
-    ]
-    for _, text in answers:
-        assert len(text.encode()) <= MOST
-        assert json.loads(text)["note"].startswith("Names, messages and all other texts")
+    kinds = ["NodeExplanation", "Drain", "MakeRoom", "Capacity", "Message", "Schedulers"]
+    assert [each["kind"] for each in others] == kinds
 
 
 def test_no_argument_reaches_a_file(tmp_path: Path) -> None:
