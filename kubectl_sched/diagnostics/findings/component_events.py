@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_sched.diagnostics.findings.finding import Finding
-from kubectl_sched.diagnostics.messages.component_statements import statements_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,5 +56,7 @@ def findings(result: ScheduleResult, around: Surroundings) -> Iterator[Finding]:
 
 def _meaning(event: Event) -> str | None:
     """Return what an event means and what helps; None where its text is not known."""
+    from kubectl_sched.diagnostics.messages.component_statements import statements_in  # most pods have no such event
+
     known = next((each.meaning for each in statements_in(event.text) if each.meaning is not None), None)
     return None if known is None else "; ".join(filter(None, (known.says, known.helps)))
