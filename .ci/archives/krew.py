@@ -24,9 +24,10 @@ class Archive(NamedTuple):
         return "kubectl-sched.exe" if self.os == "windows" else "kubectl-sched"
 
 
-def manifest(words: Mapping[str, Any], version: str, archives: Iterable[Archive]) -> dict[str, Any]:
-    """The manifest of a release, whose files are below the homepage as GitHub has them."""
-    release = f"{words['spec']['homepage']}/releases/download/v{version}"
+def manifest(words: Mapping[str, Any], project: Mapping[str, Any], archives: Iterable[Archive]) -> dict[str, Any]:
+    """The manifest of a release of pyproject.toml's project, whose files are below the homepage as GitHub has them."""
+    version, homepage = project["version"], project["urls"]["Homepage"]
+    release = f"{homepage}/releases/download/v{version}"
     platforms = [
         {
             "selector": {"matchLabels": {"os": archive.os, "arch": archive.arch}},
@@ -36,7 +37,8 @@ def manifest(words: Mapping[str, Any], version: str, archives: Iterable[Archive]
         }
         for archive in archives
     ]
-    return {**words, "spec": {"version": f"v{version}", **words["spec"], "platforms": platforms}}
+    spec = {"version": f"v{version}", "homepage": homepage, **words["spec"], "platforms": platforms}
+    return {**words, "spec": spec}
 
 
 def as_text(document: Mapping[str, Any]) -> str:

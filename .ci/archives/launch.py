@@ -1,8 +1,8 @@
-"""Starts kubectl-sched out of an archive that holds its wheels; needs Python alone, and no network.
+"""Starts kubectl-sched out of an archive that holds its packages; needs Python alone, and no network.
 
-The wheels that this Python uses are unpacked once into a cache folder of their own, named by what they are, so that
-the archive itself is never written to. Whoever unpacks does so beside, and the first to be ready puts it into place.
-A wheel must have the checksum that the archive names, and a folder that anybody else may write to is not used.
+The files that this Python uses are unpacked once into a cache folder of their own, named by their contents, so that
+the archive itself is never written to. Each process unpacks beside that folder, and the first to be ready puts it
+into place. A file must have the checksum that the archive names, and a folder that others may write to is not used.
 """
 
 from __future__ import annotations
@@ -14,9 +14,11 @@ import os
 import shutil
 import stat
 import sys
+import tarfile
 import tempfile
-import zipfile
+from collections import defaultdict
 from pathlib import Path
+from typing import NoReturn
 
 HERE = Path(__file__).resolve().parent
 _READY = "ready"
@@ -33,29 +35,29 @@ def main() -> None:
 
 
 def contents() -> tuple[str, dict[str, str]]:
-    """The name of the folder for what this Python uses, and the wheels for it with their checksums."""
+    """Return the name of the folder for this Python, and the checksum of each file that belongs in it by its path."""
     minor = f"{sys.version_info.major}.{sys.version_info.minor}"
-    index = json.loads((HERE / "wheels" / "index.json").read_text("utf-8"))
+    index = json.loads((HERE / "packages.json").read_text("utf-8"))
     if minor not in index:
-        sys.exit(f"error: this archive has wheels for Python {', '.join(index)}, and this is Python {minor}")
-    return f"python{minor}-{index[minor]['id']}", index[minor]["wheels"]
+        sys.exit(f"error: this archive has packages for Python {', '.join(index)}, and this is Python {minor}")
+    return f"python{minor}-{index[minor]['id']}", index[minor]["files"]
 
 
-def unpacked(name: str, wheels: dict[str, str]) -> Path:
-    """The folder with the contents of the wheels."""
+def unpacked(name: str, files: dict[str, str]) -> Path:
+    """Return the folder with the files, unpacked where that has not been done before."""
     for base in _bases():
         folder = base / name
         with contextlib.suppress(OSError):
             base.mkdir(mode=0o700, parents=True, exist_ok=True)
             if not _is_ours(base.resolve()) or (folder.exists() and not _is_ours(folder)):
                 continue
-            return folder if (folder / _READY).exists() else _unpack(wheels, folder)
+            return folder if (folder / _READY).exists() else _unpack(files, folder)
     # Nothing can be kept: it is unpacked for this run alone.
     import atexit
 
     folder = Path(tempfile.mkdtemp(prefix="kubectl-sched-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return _unpack(wheels, folder / "site")
+    return _unpack(files, folder / "site")
 
 
 def _is_ours(folder: Path) -> bool:
@@ -87,15 +89,11 @@ def _bases() -> list[Path]:
     return []
 
 
-def _unpack(wheels: dict[str, str], folder: Path) -> Path:
+def _unpack(files: dict[str, str], folder: Path) -> Path:
     """Unpack beside the folder and put it into place at once, unless another process was first."""
     beside = Path(tempfile.mkdtemp(prefix=f"{folder.name}-", dir=folder.parent))
     try:
-        for name, checksum in wheels.items():
-            wheel = HERE / "wheels" / name
-            if hashlib.sha256(wheel.read_bytes()).hexdigest() != checksum:
-                sys.exit(f"error: {wheel} is not the wheel that this archive was built with: unpack the archive anew")
-            _extract(wheel, beside)
+        _extract(files, beside)
         (beside / _READY).touch()
         beside.chmod(0o755)
         beside.rename(folder)
@@ -107,15 +105,28 @@ def _unpack(wheels: dict[str, str], folder: Path) -> Path:
     return folder
 
 
-def _extract(wheel: Path, folder: Path) -> None:
-    """As an installer would, without scripts: what is below NAME.data/purelib and platlib belongs at the top."""
-    with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(folder)
-    for data in folder.glob("*.data"):
-        for library in ("purelib", "platlib"):
-            if (data / library).is_dir():
-                shutil.copytree(data / library, folder, dirs_exist_ok=True)
-        shutil.rmtree(data)
+def _extract(files: dict[str, str], folder: Path) -> None:
+    """Write the files below the folder; the archive holds each content once, under its checksum."""
+    missing: defaultdict[str, list[Path]] = defaultdict(list)
+    for name, checksum in files.items():
+        missing[checksum].append(folder / name)
+    source = HERE / "packages.tar.xz"
+    with tarfile.open(source, "r|xz") as archive:
+        for member in archive:
+            if member.name in missing:
+                content = archive.extractfile(member)
+                data = content.read() if content else b""
+                if hashlib.sha256(data).hexdigest() != member.name:
+                    _not_as_built(source)
+                for path in missing.pop(member.name):
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    path.write_bytes(data)
+    if missing:
+        _not_as_built(source)
+
+
+def _not_as_built(source: Path) -> NoReturn:
+    sys.exit(f"error: {source} is not the file that this archive was built with: unpack the archive anew")
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import io
+import lzma
 import os
 import tarfile
 import time
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
 
 _1980 = 315532800
 """The earliest time that a zip archive can hold."""
+
+
+_WINDOW = 64 * 2**20
+"""Bytes over which compression finds what is alike; unpacking takes as much memory."""
 
 
 class Entry(NamedTuple):
@@ -48,6 +53,24 @@ def write_tar(path: Path, entries: Iterable[Entry]) -> None:
             info = tarfile.TarInfo(entry.name)
             info.size, info.mode, info.mtime = len(entry.data), entry.mode, moment()
             archive.addfile(info, io.BytesIO(entry.data))
+
+
+def packed_once(contents: Iterable[bytes]) -> bytes:
+    """A .tar.xz of contents, each under its checksum, in this order: put what is alike together.
+
+    One window reaches over all of it, so that files of several Pythons that are nearly alike take little room.
+    """
+    packed = io.BytesIO()
+    filters = [{"id": lzma.FILTER_LZMA2, "preset": 6, "dict_size": _WINDOW}]
+    with (
+        lzma.LZMAFile(packed, "w", filters=filters) as compressed,
+        tarfile.open(fileobj=compressed, mode="w", format=tarfile.PAX_FORMAT) as archive,
+    ):
+        for data in contents:
+            info = tarfile.TarInfo(hashlib.sha256(data).hexdigest())
+            info.size, info.mtime = len(data), moment()
+            archive.addfile(info, io.BytesIO(data))
+    return packed.getvalue()
 
 
 def write_zip(path: Path | io.BytesIO, entries: Iterable[Entry]) -> None:

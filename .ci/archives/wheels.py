@@ -6,6 +6,7 @@ import subprocess
 import sys
 import zipfile
 from email.parser import BytesParser
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
 from packaging.requirements import Requirement
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MINORS = ("3.11", "3.12", "3.13", "3.14")
+_UNUSED = {"tests", "_tests"}
+"""Folders of packages that no program imports."""
+
 _NEWEST_GLIBC = 28
 _OLDEST_GLIBC = 17
 
@@ -87,6 +91,19 @@ def download(own: Path, platform: Platform, minor: str, constraints: Path, folde
         followed |= wave
         wave = {each for name, extra in wave for each in _required(found[name], extra, platform, minor)} - followed
     return sorted(path.name for path in found.values())
+
+
+def contents(wheel: Path) -> Iterator[tuple[str, bytes]]:
+    """The files that an installer would put into site-packages, with their paths, without the tests of packages."""
+    with zipfile.ZipFile(wheel) as archive:
+        for info in archive.infolist():
+            path = PurePosixPath(info.filename)
+            if path.parts[0].endswith(".data"):
+                if path.parts[1] not in {"purelib", "platlib"}:
+                    continue
+                path = PurePosixPath(*path.parts[2:])
+            if not info.is_dir() and not _UNUSED.intersection(path.parts[:-1]):
+                yield str(path), archive.read(info)
 
 
 def _target(platform: Platform, minor: str) -> Iterator[str]:

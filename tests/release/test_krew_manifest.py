@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import yaml
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 SHA256 = "d7079b79bf4e10e55ded435a2e862efe310e019b6c306a8ff04191238ef4b2b4"
 PLATFORMS = [
     ("linux", "amd64"),
@@ -102,13 +102,13 @@ def generated(monkeypatch: pytest.MonkeyPatch) -> Json:
     """The manifest as `.ci/archives` generates it for archives of all platforms."""
     monkeypatch.syspath_prepend(str(ROOT / ".ci" / "archives"))
     krew = import_module("krew")
-    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     archives = [
-        krew.Archive(system, machine, f"kubectl-sched-v{version}-{system}-{machine}.tar.gz", SHA256)
+        krew.Archive(system, machine, f"kubectl-sched-v{project['version']}-{system}-{machine}.tar.gz", SHA256)
         for system, machine in PLATFORMS
     ]
     words = yaml.safe_load((ROOT / "manifests" / "krew.yaml").read_text())
-    manifest: Json = yaml.safe_load(krew.as_text(krew.manifest(words, version, archives)))
+    manifest: Json = yaml.safe_load(krew.as_text(krew.manifest(words, project, archives)))
     return manifest
 
 

@@ -12,7 +12,7 @@ import pytest
 from packaging.utils import canonicalize_name, parse_wheel_filename
 from packaging.version import Version
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 MIDNIGHT = 1767225600
 """2026-01-01T00:00:00Z"""
 
