@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import msgspec
 
 PACKAGE = Path(kubectl_sched.__file__).parent
-ARCHITECTURE = (PACKAGE.parent / "docs" / "architecture.md").read_text("utf-8")
+ARCHITECTURE = (PACKAGE.parent / "docs" / "development" / "architecture.md").read_text("utf-8")
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 FOLDERS = sorted({path.parent for path in SOURCES} - {PACKAGE})
 TESTS = Path(__file__).parent
@@ -136,7 +136,7 @@ def test_a_small_file_has_several_readers() -> None:
 def test_a_folder_has_its_sentence_in_the_documentation(folder: Path) -> None:
     top, *below = folder.relative_to(PACKAGE).parts
     row = next((line for line in ARCHITECTURE.splitlines() if re.match(rf"\|.*`{top}/`.* \|", line)), None)
-    assert row is not None, f"docs/architecture.md has no row for {top}/"
+    assert row is not None, f"docs/development/architecture.md has no row for {top}/"
     if below and top != "plugins":  # a plugin's package is a plugin
         assert f"`{below[-1]}/`" in row
 
@@ -161,7 +161,7 @@ def test_docstrings_answer_no_question_that_nobody_asked() -> None:
 
 
 def test_the_documentation_says_how_large_the_package_is() -> None:
-    """If not, docs/architecture.md wants the table that `python -m tests.bench.size` prints."""
+    """If not, docs/development/architecture.md wants the table that `python -m tests.bench.size` prints."""
     _, _, section = ARCHITECTURE.partition("\n## Size\n")
     rows = dict(re.findall(r"^\| (.*) \| ([\d,]+) \|$", section.partition("\n\nThe modules")[0], re.MULTILINE))
     said = {part: int(lines.replace(",", "")) for part, lines in rows.items()}

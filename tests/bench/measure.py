@@ -1,4 +1,4 @@
-"""Measures what docs/performance.md says: `python -m tests.bench.measure [--only NAME]`.
+"""Measures what docs/development/performance.md says: `python -m tests.bench.measure [--only NAME]`.
 
 Whole programs are run in turn with their baseline, several times, and the ratio of the medians is what counts: the
 machine's own speed falls out of it. What has no baseline is a figure, of the machine that the first line names. Nothing

@@ -1,4 +1,4 @@
-"""The size of the package in lines of code, by what they are for, as docs/architecture.md has it.
+"""The size of the package in lines of code, by what they are for, as docs/development/architecture.md has it.
 
     python -m tests.bench.size
 

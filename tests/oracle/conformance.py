@@ -1,4 +1,4 @@
-"""The long run: compares generated decisions with the real kube-scheduler and writes docs/conformance.md.
+"""The long run: compares generated decisions with the real kube-scheduler and writes docs/development/conformance.md.
 
     python -m tests.oracle.conformance --pods 50000 --kube-version 1.36
 
@@ -22,7 +22,7 @@ from tests.oracle.regressions import Keeper
 ROOT = Path(__file__).parents[2]
 FIGURES = ROOT / "fixtures" / "conformance.json"
 GROUP_FIGURES = ROOT / "fixtures" / "conformance_groups.json"
-PAGE = ROOT / "docs" / "conformance.md"
+PAGE = ROOT / "docs" / "development" / "conformance.md"
 CYCLE = "whole cycle"
 QUEUE = "scheduling queue (sequences)"
 HINTS = "queueing hints (changes)"
@@ -62,7 +62,7 @@ plugins, had they rejected a pod, must find the change worth another attempt.
 GROUPS = """
 ## Groups
 
-Cycles of generated groups (`explain podgroup`, [groups.md](groups.md)), each compared with the cycle that the real
+Cycles of generated groups (`explain podgroup`, [groups.md](../groups.md)), each compared with the cycle that the real
 kube-scheduler runs: every member's node and ties or its message and nomination, in every placement, scores of
 placements, victims, and the PodGroups' conditions, those of trees, too. Each cell is *cycles compared / differences*.
 Which of several equal victims goes kube-scheduler 1.36 draws: where its answer to the same question changes, one of its

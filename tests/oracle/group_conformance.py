@@ -2,8 +2,8 @@
 
     python -m tests.oracle.group_conformance --groups 10000 --kube-version 1.36
 
-Each pass replaces the figures of its version in fixtures/conformance_groups.json and writes docs/conformance.md anew. A
-difference is printed, and its request is written to the folder that --keep names.
+Each pass replaces the figures of its version in fixtures/conformance_groups.json and writes the page
+docs/development/conformance.md anew. A difference is printed; its request is written to the folder that --keep names.
 """
 
 import argparse
