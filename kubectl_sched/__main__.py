@@ -7,7 +7,7 @@ import os
 import sys
 
 _INTERRUPTED = 130
-"""As shells have it: 128 and SIGINT."""
+"""The exit code of shells after Ctrl-C: 128 and SIGINT."""
 
 try:
     from contextlib import suppress

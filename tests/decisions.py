@@ -262,7 +262,7 @@ def _tried(dry_run: Json) -> tuple[Any, ...]:
 
 
 def _explained(explained: Json, decision: Json) -> Json:
-    """The same aspects of our explanation."""
+    """Return the aspects of our explanation that a decision has."""
     absent = {name for name, verdict in (decision.get("nodes") or {}).items() if _is_absent(verdict)}
     nodes = explained["nodes"]
     post_filter = explained["postFilter"]

@@ -95,7 +95,7 @@ def _become(asked: dict[str, Any], streams: list[int]) -> None:
 
 
 def _opened(number: int) -> TextIOWrapper:
-    """As Python opens its streams. One that was opened before remembers whether the file then could be sought in."""
+    """Open a stream as Python does. One that was opened before remembers whether the file then could be sought in."""
     is_read, by_lines = number == 0, number == 2 or os.isatty(number)
     raw = FileIO(number, "r" if is_read else "w", closefd=False)
     errors = "backslashreplace" if number == 2 else "surrogateescape"

@@ -70,6 +70,7 @@ SMALL_ON_PURPOSE = {
     "kubectl_sched.render.writers.placement_progress": "a command holds no rule of its own",
 }
 
+LEANING = re.compile(r"(The same|Those|Their|Others)\b|As ")
 QUESTION = re.compile(r'"""(What|Which|How|Who|Whom|Whose|When|Where|Why|Whether) ')
 
 
@@ -158,6 +159,27 @@ def test_docstrings_answer_no_question_that_nobody_asked() -> None:
         if QUESTION.search(line)
     ]
     assert riddles == []
+
+
+def docstrings(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the line and text of each docstring, with those of fields."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        body = getattr(node, "body", None)
+        for statement in body if isinstance(body, list) else ():
+            match statement:
+                case ast.Expr(value=ast.Constant(value=str() as text)):
+                    yield statement.lineno, text
+
+
+def test_a_docstring_names_its_subject() -> None:
+    """Each is read by itself: none leans on the one before it."""
+    leaning = [
+        f"{path}:{number}: {text.splitlines()[0]}"
+        for path in (*SOURCES, *TESTS.rglob("*.py"))
+        for number, text in docstrings(path)
+        if LEANING.match(text)
+    ]
+    assert leaning == []
 
 
 def test_the_documentation_says_how_large_the_package_is() -> None:

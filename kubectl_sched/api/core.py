@@ -24,7 +24,7 @@ class Taint(Part, frozen=True):
     time_added: str | None = None
 
     def __str__(self) -> str:
-        """As kubectl writes it: key=value:effect."""
+        """Return the taint as kubectl writes it: key=value:effect."""
         return f"{self.key}={self.value}:{self.effect}" if self.value else f"{self.key}:{self.effect}"
 
 

@@ -165,7 +165,7 @@ class LabelSelectorRequirement(Part, frozen=True):
 
 
 class LabelSelector(Part, frozen=True):
-    """As stored; `api/apimachinery/labels.py` gives it meaning. None (nil) and an empty selector differ upstream."""
+    """A selector as stored; `api/apimachinery/labels.py` gives it meaning. None (nil) and an empty one differ."""
 
     match_labels: dict[str, str] = {}
     match_expressions: tuple[LabelSelectorRequirement, ...] = ()

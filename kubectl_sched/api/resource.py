@@ -93,7 +93,7 @@ class NodeAllocatableResourceMapping(Part, frozen=True):
 
 
 class NodeAllocatableMapping(Part, frozen=True):
-    """The same since 1.37."""
+    """The amount of a node's own resource that a device takes (since 1.37)."""
 
     capacity_key: str | None = None
     capacity_multiplier: RawQuantity | None = None

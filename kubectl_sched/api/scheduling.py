@@ -65,7 +65,7 @@ class WorkloadReference(Part, frozen=True):
 
 
 class PodGroupTemplateReference(Part, frozen=True):
-    """The same in 1.36."""
+    """The Workload whose template a group was made from (1.36)."""
 
     workload: WorkloadReference | None = None
 

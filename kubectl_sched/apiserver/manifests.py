@@ -39,7 +39,7 @@ class Manifests(NamedTuple):
     others: tuple[KubernetesObject, ...] = ()
     notes: tuple[str, ...] = ()
     misspelt: tuple[str, ...] = ()
-    """Those of the notes that are about unknown fields, which may be behind what is refused."""
+    """Notes about unknown fields, which may be behind what is refused."""
 
 
 def read_manifests(

@@ -24,7 +24,7 @@ class RefusedError(SchedError):
         super().__init__(f"{what} {item.key} would be refused: {path}{reason}")
 
     def beside(self, notes: Sequence[str]) -> RefusedError:
-        """The same error, which goes on with what may lie behind it."""
+        """Return the error with notes about what may lie behind it."""
         self.args = ("; ".join((str(self), *notes)),)
         return self
 

@@ -202,7 +202,7 @@ def _body(pod: Pod, template: JSON) -> JSON:
 
 
 def _volumes(pod: Pod, spec: JSON) -> list[JSON]:
-    """Those of the template with all their fields, and those that the controller adds."""
+    """Volumes of the template with all their fields, and the volumes that the controller adds."""
     written = {each["name"]: each for each in spec.get("volumes") or ()}
     return [
         plain(volume) if volume.persistent_volume_claim is not None else written.get(volume.name, plain(volume))

@@ -32,11 +32,11 @@ class Answer(Record, frozen=True, kw_only=True):
     warnings: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()
-    """Those of the warnings that stood in a plan which was shown."""
+    """The warnings that stood in a plan which was shown."""
 
 
 class GroupAnswer(CachingRecord, frozen=True, kw_only=True):
-    """The same for a group of pods; `bound` are the nodes of those that were bound, by their keys."""
+    """The outcome for a group of pods; `bound` are the nodes of the members that were bound, by their keys."""
 
     outcome: str
     exit_code: int
@@ -66,7 +66,7 @@ def as_data(answer: Answer, dry_run: str, explanation: Any) -> schema.Binding:
 
 
 def group_as_data(answer: GroupAnswer, dry_run: str, explanation: Any) -> schema.PodGroupBinding:
-    """The same for a group: for each member, `node` was chosen for it and `boundTo` is where we have bound it."""
+    """The contract's JSON of a group. Of each member `node` was chosen, and `boundTo` is where we have bound it."""
     return {
         "apiVersion": API_VERSION,
         "kind": "PodGroupBinding",

@@ -64,7 +64,7 @@ def _writes(situation: Situation, order: Order, node: str | None, victims: tuple
 
 
 def _chosen_victims(result: ScheduleResult, order: Order) -> tuple[Pod, ...]:
-    """Those that --preempt allows to delete, from the node that was asked for if one was."""
+    """Victims that --preempt allows to delete, from the node that was asked for if one was."""
     found = preemption_of(result) if order.preempt else None
     return found.victims if found is not None and order.node in {None, found.place} else ()
 

@@ -71,7 +71,7 @@ class Writer:
         return _decoded(body, dict[str, Any], path) if body is not None else None
 
     def read(self, path: str, kind: type[T], query: Mapping[str, str] | None = None) -> T | None:
-        """The same, as one of our own objects."""
+        """Return an object decoded as its kind, None if there is none. Raises ClusterError otherwise."""
         body = self._body(path, query)
         return _decoded(body, kind, path) if body is not None else None
 

@@ -79,7 +79,7 @@ def run_once(targets: tuple[str, ...], namespace: str, order: Order, output: str
 
 
 def _run_group(targets: tuple[str, ...], namespace: str, order: Order, output: str, connection: Connection) -> int:
-    """The same for a group."""
+    """Bind the members of a group, and print what became of them; returns the exit code."""
     given = {"--node": order.node, "--preempt": order.preempt, "--profile": order.profile}
     for flag in (flag for flag, value in given.items() if value):
         raise SchedError(f"{flag} is for one pod: bind podgroup takes the nodes that its cycle chooses")

@@ -40,7 +40,7 @@ class Duration(msgspec.Struct, frozen=True, order=True):
 
     @property
     def seconds(self) -> float:
-        """The same in seconds."""
+        """The duration in seconds."""
         return self.nanoseconds / 1e9
 
     @classmethod

@@ -84,7 +84,7 @@ def changed(objects: Objects, changes: Changes) -> Objects:
 
 
 def all_changed(items: list[KubernetesObject], changes: Changes) -> list[KubernetesObject]:
-    """The same for objects of all kinds in one list."""
+    """Return the objects of all kinds, in one list, with the changes."""
     after = (changes.get((type(item), item.namespace, item.name), item) for item in items)
     return [item for item in after if item is not None]
 

@@ -25,10 +25,10 @@ class Coverage(Record, frozen=True, kw_only=True):
     having: tuple[str, ...]
     waiting: tuple[str, ...]
     lacking: tuple[str, ...]
-    """Those that are meant to have one; all others where the DaemonSet itself was not read."""
+    """Nodes that are meant to have a pod and have none; all without one where the DaemonSet itself was not read."""
 
     passed_over: tuple[str, ...]
-    """Those that it is not meant for."""
+    """Nodes that the DaemonSet is not meant for."""
 
     @property
     def told(self) -> str:

@@ -147,7 +147,7 @@ class Making:
         return pod
 
     def _claims_of(self, pod: Pod, replicas: Replicas) -> Iterator[PersistentVolumeClaim]:
-        """Those that are not there already."""
+        """Claims of the pod's templates that are not there already."""
         of_set = (
             new_claim(each, f"{each.metadata.name}-{pod.name}", pod.namespace, self._objects)
             for each in replicas.claim_templates

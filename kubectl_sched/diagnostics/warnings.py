@@ -25,7 +25,7 @@ _ARCH = "kubernetes.io/arch"
 
 
 def warnings(result: ScheduleResult, configuration: Configuration) -> tuple[str, ...]:
-    """Those that concern this pod."""
+    """Return the warnings that concern this pod."""
     return tuple(_all(result, configuration))
 
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from kubectl_sched.framework.evidence import Evidence
     from kubectl_sched.snapshot import Snapshot
+    from kubectl_sched.snapshot.array_types import Rows
 
 _NAMES_TOLD: Final = 3
+_ROWS_COMPARED: Final = 32
 _SINGULAR: Final = {
     "are": "is",
     "have": "has",
@@ -56,6 +59,22 @@ def about_several(clause: str) -> str | None:
     """A clause about one node (`has no X`) as one about several (`have no X`); None if it begins otherwise."""
     verb, space, rest = clause.partition(" ")
     return f"{_PLURAL[verb]}{space}{rest}" if verb in _PLURAL else None
+
+
+def about_closest(plugin: str, nodes: Snapshot, rows: Rows, evidence_of: Callable[[int], Sequence[Evidence]]) -> str:
+    """A clause about several nodes: the first fact about each if that is the same, else that about the closest node.
+
+    Some of many nodes are asked for evidence.
+    """
+    some = rows[:: max(1, len(rows) // _ROWS_COMPARED)][:_ROWS_COMPARED].tolist()
+    told = [(row, evidence) for row in some if (evidence := evidence_of(row))]
+    if not told:
+        return f"fail {plugin}"
+    if len({evidence[0].text for _, evidence in told}) == 1:
+        same = told[0][1][0].text
+        return about_several(same) or f"fail {plugin}: {same}"
+    row, evidence = min(told, key=lambda each: min(fact.distance for fact in each[1]))
+    return f"fail {plugin}; the closest, {nodes.names[row]}, {evidence[0].text}"
 
 
 def first_few(names: Sequence[str], most: int = _NAMES_TOLD) -> str:

@@ -19,7 +19,7 @@ def truncated_division(dividend: int, divisor: int) -> int:
 
 
 def truncated_divisions(dividends: Integers, divisors: Integers | int) -> Integers:
-    """The same for arrays; a divisor of 0 gives 0."""
+    """Go's `/` on arrays of integers; a divisor of 0 gives 0."""
     divisors = np.asarray(divisors, dtype=np.int64)
     if dividends.min(initial=0) >= 0 and divisors.min(initial=1) > 0:
         return dividends // divisors
@@ -49,7 +49,7 @@ def round_half_away(number: float) -> float:
 
 
 def rounds_half_away(numbers: Floats) -> Floats:
-    """The same for arrays of finite numbers."""
+    """math.Round of Go on arrays of finite numbers."""
     whole = np.trunc(numbers)
     return whole + np.trunc((numbers - whole) * 2)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import numpy as np
 
-from kubectl_sched.framework.clauses import about_several
+from kubectl_sched.framework.clauses import about_closest
 from kubectl_sched.framework.replicas import NO_HELP, DependsOn
 from kubectl_sched.framework.status import SUCCESS, Status
 from kubectl_sched.record import Record
@@ -36,9 +36,6 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.status import NodeToStatus
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.array_types import Floats, Integers, Rows
-
-_ROWS_COMPARED = 32
-"""Of how many nodes `summarize` asks for evidence to find the closest."""
 
 
 class Plugin(ABC):
@@ -94,8 +91,7 @@ class PreFilterPlugin(Plugin):
 class PreFilterExtensions(Plugin):
     """For plugins whose verdict on one node depends on pods elsewhere.
 
-    Both write a new PreFilter state into `state`, which the runtime has cloned. Law: the state is then the same as a
-    pre_filter over the changed cluster would write.
+    Law: both write the PreFilter state, into a clone, that a pre_filter over the changed cluster would write.
     """
 
     @abstractmethod
@@ -130,26 +126,14 @@ class FilterPlugin(Plugin):
         return np.ones(len(rows), dtype=np.float64)
 
     def summarize(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> str:
-        """A clause about these nodes, all of which this plugin rejects, its subject being how many they are.
+        """Return a clause about these nodes, all of which this plugin rejects: `are outside pool=gpu`.
 
-        `are outside pool=gpu`; `lack nvidia.com/gpu: it wants 4, the freest, gpu-7, has 2`. The verb stands in the
-        plural. Unless a plugin has better words: what the evidence says where it says the same of all, else `fail X;
-        the closest, n1, ` and the first evidence of the node that came closest, among some of the nodes.
+        Its subject is their number, and its verb stands in the plural. By default it is made of evidence.
         """
-        some = rows[:: max(1, len(rows) // _ROWS_COMPARED)][:_ROWS_COMPARED]
-        told = [(row, self.explain_filter(state, pod, nodes, int(row))) for row in some]
-        told = [(row, evidence) for row, evidence in told if evidence]
-        if not told:
-            return f"fail {self.name}"
-        if len({evidence[0].text for _, evidence in told}) == 1:
-            same = told[0][1][0].text
-            return about_several(same) or f"fail {self.name}: {same}"
-        row, evidence = min(told, key=lambda each: min(fact.distance for fact in each[1]))
-        return f"fail {self.name}; the closest, {nodes.names[row]}, {evidence[0].text}"
+        return about_closest(self.name, nodes, rows, lambda row: self.explain_filter(state, pod, nodes, row))
 
     def summarize_reason(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows, reason: str) -> str:
         """Return the clause about nodes that this plugin rejects for one reason; a plugin of several may tell more."""
-        del reason
         return self.summarize(state, pod, nodes, rows)
 
 
@@ -231,7 +215,10 @@ class ScorePlugin(Plugin):
         """int64[len(rows)]: raw scores. Raises PluginError where upstream returns one."""
 
     def normalize_score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows, scores: Integers) -> Integers:
-        """int64[len(rows)]: the scores brought to 0..100. Upstream's ScoreExtensions; without them nothing changes."""
+        """int64[len(rows)]: the scores brought to 0..100. Upstream's ScoreExtensions; by default nothing changes.
+
+        Law: equal scores get the same points whatever lies between the smallest and the largest (but see CountingHelp).
+        """
         return scores
 
     @abstractmethod

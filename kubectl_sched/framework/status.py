@@ -53,7 +53,7 @@ class Status(NamedTuple):
         return ", ".join(self.reasons)
 
     def by(self, plugin: str) -> Status:
-        """The same, attributed to a plugin."""
+        """Return the status, attributed to a plugin."""
         return self._replace(plugin=plugin)
 
 

@@ -261,7 +261,7 @@ def _users(pod: Pod, claims: set[str] | frozenset[str], nodes: Snapshot) -> list
 
 
 def _count(state: CycleState, pod: Pod, sign: int) -> None:
-    """As upstream counts: by the claim's name alone, whatever its namespace."""
+    """Count users of claims as upstream does: by the claim's name alone, whatever its namespace."""
     kept = state.read(PRE_FILTER_STATE)
     uses = sum(name in kept.read_write_once_pod_claims for name in claim_names(pod))
     if uses:

@@ -83,7 +83,7 @@ def without_common_prefix(names: Sequence[str], among: Sequence[str] = ()) -> li
 
 
 def without_common_ends(names: Sequence[str], among: Sequence[str]) -> list[str]:
-    """The same without the words that they all end with, too, if it is said among which they are."""
+    """The names without the words that all of `among` begin with, and without those that all of them end with."""
     begun = without_common_prefix(names, among)
     shared = _shared_words([name[::-1] for name in without_common_prefix(among)])
     return [f"{name[:-shared]}…" for name in begun] if shared > 1 else begun

@@ -67,7 +67,7 @@ def info_of(group: Group, nodes: Snapshot, queued: Sequence[Pod] | None = None) 
 
 
 def _queued(info: PodGroupInfo, keys: frozenset[str]) -> PodGroupInfo:
-    """The same with those of the waiting members that are in the queue."""
+    """Return the group with only those waiting members that are in the queue."""
     if info.is_tree:
         return tree_info(info.group, [_queued(child, keys) for child in info.children])
     return replace(info, pods=tuple(pod for pod in info.pods if pod.key in keys))

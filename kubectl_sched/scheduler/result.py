@@ -71,7 +71,7 @@ class ScheduleResult(CachingRecord, frozen=True, kw_only=True):
     """Arrays and columns have one entry for each row of `nodes`, those of scores one for each of `feasible`."""
 
     pod: Pod
-    """As the cycle saw it: on no node."""
+    """The pod as the cycle saw it: on no node."""
 
     nodes: Snapshot
     """The cluster as the cycle saw it: without the pod itself."""
@@ -131,7 +131,7 @@ class ScheduleResult(CachingRecord, frozen=True, kw_only=True):
     """The outcome of preemption; None if PostFilter did not run."""
 
     event: str | None = None
-    """The same with what PostFilter said, or why the cycle fails: the FailedScheduling event, cut as events are."""
+    """The FailedScheduling event, cut as events are: the message with what PostFilter said, or why the cycle fails."""
 
     error: str | None = None
     """The error that fails the whole cycle."""
@@ -195,7 +195,7 @@ class ScheduleResult(CachingRecord, frozen=True, kw_only=True):
 
     @cached_property
     def best(self) -> tuple[str, ...]:
-        """Their names, sorted."""
+        """The names of the tied nodes, sorted."""
         names = self.nodes.names
         return tuple(sorted([names[row] for row in self.tied.tolist()]))
 

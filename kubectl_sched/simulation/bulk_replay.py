@@ -205,7 +205,7 @@ class _Scorer:
         return normalized_scores(self.plugin, state, self._pod, self._nodes, rows, raw) * self._weight
 
     def weighted_less(self, state: CycleState, rows: Rows, weighted: Integers, position: int) -> Integers:
-        """The same with one pod less on the node at this position, `weighted` being those without."""
+        """Return `weighted` with one pod less on the node at this position."""
         row = rows[position]
         if self._raw_less[row] == self.raw[row]:
             return weighted

@@ -65,7 +65,7 @@ class Column(Generic[T]):
         return Column(self.codes, tuple(function(value) for value in self.values))
 
     def distinct(self) -> Column[T]:
-        """The same with each value under one code; they are hashable."""
+        """Return the column with each value under one code; values are hashable."""
         values = Column.of(self.values)
         return Column(values.codes[self.codes], values.values)
 

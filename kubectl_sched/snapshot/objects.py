@@ -68,7 +68,7 @@ class Objects:
         return cast("Sequence[Kind]", index.get(namespace, ()))
 
     def replacing(self, kind: type[Kind], items: Sequence[Kind]) -> Objects:
-        """The same objects, but these are all of that kind."""
+        """Return the objects with these as all that there are of the kind."""
         return self._with(kind, tuple(items))
 
     def with_these(self, kind: type[Kind], items: Iterable[Kind]) -> Objects:

@@ -216,11 +216,11 @@ class Snapshot(CachingRecord, frozen=True, kw_only=True):
         )
 
     def with_usage_everywhere(self, pod: Pod, times: int) -> Snapshot:
-        """As if the pod ran so many times on every node: its requests and the number of pods alone."""
+        """Return the nodes as if the pod ran on each so many times: its requests and the number of pods alone."""
         return replace(self, usage=self.usage.plus_everywhere(self.resource_of(pod), times))
 
     def remove(self, *indices: int) -> Snapshot:
-        """As if the existing pods of these indices (as `existing_pods` counts them) had never been there."""
+        """Return the snapshot without the existing pods of these indices (as `existing_pods` counts them)."""
         usage = self.usage
         for index in indices:
             pod, row = self.existing_pods.at(index), int(self.existing_pods.rows[index])

@@ -64,7 +64,7 @@ class Usage:
 
     @property
     def non_zero(self) -> Mapping[str, Integers]:
-        """The same for cpu and memory, with defaults for containers that ask for nothing."""
+        """int64[n] for cpu and memory, with defaults for containers that ask for nothing."""
         return self._sums.non_zero
 
     @property

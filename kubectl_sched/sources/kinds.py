@@ -51,7 +51,7 @@ class Kind(NamedTuple):
 
     @property
     def resource(self) -> str:
-        """As `kubectl get` takes it: `pods`, `replicasets.apps`."""
+        """The kind as `kubectl get` takes it: `pods`, `replicasets.apps`."""
         group = min(self.groups)
         return f"{self.plural}.{group}" if group else self.plural
 

@@ -89,7 +89,7 @@ class Kind(IntEnum):
 
     EVICT = auto()
     FREE = auto()
-    """As much free on a node as is missing there, where there is nobody to be asked to go."""
+    """Room on a node for what is missing there, where there is nobody to be asked to go."""
 
     TOLERATE_RESERVED = auto()
     """A toleration for a taint that keeps nodes for pods that ask for a device, which this one does not."""
@@ -249,7 +249,7 @@ class Suggestion(Record, frozen=True, kw_only=True):
     commands: tuple[ShellCommand, ...]
     manual: tuple[Manual, ...]
     patches: tuple[Patch, ...]
-    """The same as the commands say, without evictions, weights and what is freed."""
+    """The changes that commands make, without evictions, weights and what is freed."""
 
     promise: Promise
     node: str

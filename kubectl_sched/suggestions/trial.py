@@ -114,7 +114,7 @@ def _with_node(nodes: Snapshot, node: Node, daemons: Iterable[Pod]) -> Snapshot:
 
 
 def _with_more(nodes: Snapshot, row: int, freed: Iterable[tuple[str, int]]) -> Snapshot:
-    """As much more allocatable on the row's node, which to Filter is the same as that much less requested."""
+    """Return the nodes with more allocatable on the row's node, which to Filter is the same as less requested there."""
     node = nodes.node_objects[row]
     more = {
         resource: amount_text(resource, int(nodes.allocatable(resource)[row]) + amount) for resource, amount in freed

@@ -105,7 +105,7 @@ def _is_refused(base: Trial, trial: Trial) -> bool:
 def verified_preemption(
     base: Trial, change: Change, row: int | None, result: ScheduleResult | None = None
 ) -> Suggestion | None:
-    """The same for a change that is to let the pod preempt: the dry run must nominate a node, the row's if any.
+    """Return the change that lets the pod preempt: the dry run must nominate a node, the row's if any.
 
     `result` is the replay with the change, if there is one already.
     """

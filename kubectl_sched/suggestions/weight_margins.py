@@ -50,7 +50,7 @@ def weight_to_win(result: ScheduleResult, row: int, plugin: str) -> int | None:
 
 
 def weight_to_tie(result: ScheduleResult, row: int, plugin: str) -> int | None:
-    """The same for a total that no other exceeds: kube-scheduler then chooses among the tied at random."""
+    """Return the weight, nearest to the present one, at which no total exceeds the node's; chance decides then."""
     return _nearest_weight(result, row, plugin, margin=0)
 
 

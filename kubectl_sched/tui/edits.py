@@ -52,7 +52,7 @@ class Tolerate(Edit, frozen=True, kw_only=True):
 
     @property
     def text(self) -> str:
-        """As kubectl writes taints."""
+        """The taint as kubectl writes it."""
         return f"tolerate {_toleration_entry(self.toleration)}"
 
     def applied(self, trial: Trial) -> Trial:
@@ -71,7 +71,7 @@ class Untolerate(Edit, frozen=True, kw_only=True):
 
     @property
     def text(self) -> str:
-        """As kubectl removes taints."""
+        """The taint as kubectl removes it."""
         return f"tolerate {self.key}{':' if self.effect else ''}{self.effect}-"
 
     def applied(self, trial: Trial) -> Trial:
@@ -140,7 +140,7 @@ class LabelPod(Edit, frozen=True, kw_only=True):
 
     @property
     def text(self) -> str:
-        """As `kubectl label` has it."""
+        """The label as `kubectl label` takes it."""
         return f"label pod {_pair(self.key, self.value)}"
 
     def applied(self, trial: Trial) -> Trial:
@@ -184,7 +184,7 @@ class EditNodes(Edit, frozen=True, kw_only=True):
 
     @property
     def text(self) -> str:
-        """As kubectl has it: `taint gpu-1 dedicated=db:NoSchedule`."""
+        """The edit as kubectl takes it: `taint gpu-1 dedicated=db:NoSchedule`."""
         where = f"node {self.nodes}" if self.verb == "label" else self.nodes
         return f"{self.verb} {where} {self.change}".rstrip()
 
@@ -218,7 +218,7 @@ class Weigh(Edit, frozen=True, kw_only=True):
         return f"weight {self.plugin}={self.weight}"
 
     def applied(self, trial: Trial) -> Trial:
-        """The same plugins in a profile with that weight."""
+        """Return the trial with that weight in the plugins' profile."""
         refs = trial.framework.profile.plugins.get("score", ())
         if all(each.name != self.plugin for each in refs):
             raise SchedError(f"the profile does not score by {self.plugin}")
@@ -236,7 +236,7 @@ class TakeUp(Edit, frozen=True, kw_only=True):
         return self.change.text
 
     def applied(self, trial: Trial) -> Trial:
-        """As it was replayed when it was suggested."""
+        """Return the trial as it was replayed when the change was suggested."""
         return trial.changed((self.change,))
 
 

@@ -62,7 +62,7 @@ class View(Record, frozen=True, kw_only=True):
 
     @property
     def edits(self) -> tuple[Edit, ...]:
-        """Those that are in force, the oldest first."""
+        """Edits that are in force, the oldest first."""
         return self.present.edits
 
 
@@ -106,7 +106,7 @@ def edited(view: View, edits: tuple[Edit, ...], explanation: Explanation) -> Vie
 
 
 def undone(view: View) -> View:
-    """As it was before the last edit; the same where there was none."""
+    """Return the view before the last edit; the present one if there was none."""
     if not view.past:
         return view
     *past, present = view.past
@@ -114,7 +114,7 @@ def undone(view: View) -> View:
 
 
 def redone(view: View) -> View:
-    """As it was before the last undo; the same where there was none."""
+    """Return the view before the last undo; the present one if there was none."""
     if not view.future:
         return view
     present, *future = view.future

@@ -94,7 +94,7 @@ FILTER = (Key("⏎", "keep the filter"), Key("esc", "drop it"))
 
 
 def keys_line(keys: Sequence[Key], width: int) -> Line:
-    """As many of the keys as there is room for, the first ones first; they move closer together before one goes."""
+    """Draw the keys that there is room for, the first ones first; they move closer together before one goes."""
     most = len(_that_fit(keys, width, gap=1))
     gap = 2 if len(_that_fit(keys, width, gap=2)) >= min(most, _WANTED) else 1
     spans: list[Span] = []

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 THEMES = ("textual-dark", "textual-light", "ansi-dark", "ansi-light")
-"""Those that a key goes through; the ansi ones leave all colours to the terminal."""
+"""The themes that a key goes through; the ansi ones leave all colours to the terminal."""
 
 
 _WITHOUT_LINKS = frozenset({"dumb", "linux", "cons25", "vt52", "vt100", "vt102", "vt220"})

@@ -37,7 +37,7 @@ class Stage(Record, frozen=True, kw_only=True):
 
     @property
     def label(self) -> str:
-        """As the bar shows it."""
+        """The step's name as the bar shows it."""
         return f"{self.name} {self.figure}".rstrip()
 
 

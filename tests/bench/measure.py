@@ -146,7 +146,7 @@ def large(folder: Path) -> None:
 
 
 def compressed(dump: Path) -> None:
-    """The same file compressed, against expanding it alone."""
+    """The large file compressed, against expanding it alone."""
     packed = dump.with_suffix(".json.gz")
     with dump.open("rb") as content, gzip.open(packed, "wb") as file:
         shutil.copyfileobj(content, file)

@@ -22,7 +22,7 @@ PODS, POOLS, TYPES, SHAPES, ROUNDS = 1000, 20, 700, 40, 3
 
 
 def request(*, spread_over_hosts: bool) -> Json:
-    """The same request each time; every fifth shape is spread over zones, another fifth over hosts if that is asked."""
+    """Return equal requests each time; a fifth of shapes is spread over zones, a fifth over hosts if asked."""
     chance = random.Random(1)  # noqa: S311 - the same cluster each time
     shapes = [_shape(chance, number, spread_over_hosts=spread_over_hosts) for number in range(SHAPES)]
     pods = [_pod(number, shapes[number % SHAPES]) for number in range(PODS)]

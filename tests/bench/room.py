@@ -53,7 +53,7 @@ def fragmented(wanted: str, *, roomy: bool = True) -> Dump:
 
 
 def of_group(wanted: str) -> Dump:
-    """The same, but what waits is a gang of two that has to share a zone."""
+    """Fragmented nodes on which a gang of two waits that has to share a zone."""
     *objects, _ = fragmented(wanted).objects
     gang = PodGroupSchedulingPolicy(gang=GangSchedulingPolicy(min_count=2))
     constraints = PodGroupSchedulingConstraints(topology=(TopologyConstraint(key=ZONE),))

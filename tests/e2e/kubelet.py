@@ -36,7 +36,7 @@ def pods(server: Api) -> list[Json]:
 
 
 def ready(server: Api) -> list[Json]:
-    """Those of them that are ready."""
+    """The pods of the namespace `default` that are ready."""
     return [pod for pod in pods(server) if is_ready(pod)]
 
 

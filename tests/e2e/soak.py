@@ -268,7 +268,7 @@ class Soak:
         self.report.restarts += 1
 
     def _supervise(self) -> None:
-        """As a Deployment does: one that has ended is started anew."""
+        """Start one anew that has ended, as a Deployment does."""
         for index, replica in enumerate(self._replicas):
             if replica.process.poll() is not None:
                 self.report.given_up += replica.process.returncode == 3

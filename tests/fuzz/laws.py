@@ -171,7 +171,7 @@ def law_of(broken_law: str) -> str:
 
 
 def known(commands: Mapping[str, Argvs], seen: set[str]) -> dict[str, Argvs]:
-    """Those of the commands that were not seen before, which they are from now on."""
+    """The commands that were not seen before, which they are from now on."""
     new = {text: argvs for text, argvs in commands.items() if text not in seen}
     seen.update(new)
     return new

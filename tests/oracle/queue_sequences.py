@@ -60,7 +60,7 @@ class NamedPods:
         return event in REGISTERED[plugin]
 
     def helps(self, plugin: str, waiting: Pod, happened: Happened) -> bool:
-        """As hintOf in queue.go."""
+        """Report what hintOf in queue.go does."""
         if not self.is_registered(plugin, happened.event):
             return False
         if isinstance(happened.new, Node):

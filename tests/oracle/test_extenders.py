@@ -1,4 +1,4 @@
-"""The same extender behind us and behind the real kube-scheduler: the same verdicts, points, messages and victims."""
+"""One extender behind us and behind the real kube-scheduler: equal verdicts, points, messages and victims."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def copy(item: Json, index: int) -> Json:
 
 @st.composite
 def sequences_with_claims(draw: st.DrawFn, topic: str, gates: frozenset[str]) -> Json:
-    """As `sequences`, but each copy has claims of its own, or else all of them share the first one's."""
+    """Sequences like `sequences`, but each copy has claims of its own, or else all of them share the first one's."""
     request = draw(requests(topic, gates))
     shared = draw(st.booleans())
     objects: list[Json] = list(request["objects"])

@@ -171,7 +171,7 @@ def neighbourhood(seed: int) -> Neighbourhood:
 
 
 def district(seed: int) -> Neighbourhood:
-    """The same with many nodes in few domains, where all labels are there as a rule, and pods ask for some cpu."""
+    """A neighbourhood of many nodes in few domains, where all labels are there as a rule, and pods ask for some cpu."""
     maker = Maker(seed)
     names = [f"n{index}" for index in range(maker.random.randrange(30, 70))]
     is_complete = maker.random.random() < 0.8
@@ -214,7 +214,7 @@ def has_state(plugin: FilterPlugin, incoming: Pod, nodes: Snapshot) -> bool:
 
 
 def shuffled(nodes: Snapshot, order: list[int]) -> Snapshot:
-    """The same cluster with its nodes listed in another order."""
+    """Return the cluster with its nodes listed in another order."""
     objects = [nodes.node_objects[row] for row in order]
     others = [*nodes.objects.all(Namespace), *nodes.objects.all(Service)]
     return snapshot(*objects, *nodes.existing_pods.pods, *others)

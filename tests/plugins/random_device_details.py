@@ -23,7 +23,7 @@ TOLERATIONS = (
 
 
 class DetailedDeviceCluster(DeviceCluster):
-    """The same clusters, with all fields of which a plugin takes notice."""
+    """Clusters of devices with all fields of which a plugin takes notice."""
 
     def request(self, number: int) -> Json:
         request = super().request(number)

@@ -146,7 +146,7 @@ class DeviceCluster:
         }
 
     def _gates(self) -> dict[str, bool]:
-        """As they are by default, all off, or at random: each chooses another allocator."""
+        """Gates as they are by default, all off, or at random: each chooses another allocator."""
         how = self._one("default", "off", "random", "random")
         if how == "default":
             return {}

@@ -23,7 +23,7 @@ class Element:
 
     @property
     def words(self) -> str:
-        """The same with its blanks folded, as it is shown."""
+        """All text inside with its blanks folded, as it is shown."""
         return " ".join(self.text.split())
 
     def every(self, tag: str = "", class_: str = "") -> list[Element]:

@@ -54,7 +54,7 @@ WORDS = st.one_of(
 
 
 def markdown() -> MarkdownIt:
-    """As GitHub reads it; it takes no name without a scheme for a link."""
+    """A reader of Markdown like GitHub's; it takes no name without a scheme for a link."""
     reader = MarkdownIt("gfm-like")
     assert reader.linkify is not None
     reader.linkify.set({"fuzzy_link": False, "fuzzy_email": True})

@@ -28,7 +28,7 @@ def explain(
 def explained(
     pod: Pod, *objects: KubernetesObject, config: Mapping[str, Any] | None = None, version: str = "1.36", **gates: bool
 ) -> Explanation:
-    """The same with its warnings and its place in the queue."""
+    """The cycle for the pod among these objects, with its warnings and its place in the queue."""
     configuration = load_configuration(config, KubeVersion.parse(version), gates)
     scheduler = Scheduler(configuration, snapshot(*objects, pod, version=version))
     return explanation_of(scheduler.schedule_one(pod), scheduler)

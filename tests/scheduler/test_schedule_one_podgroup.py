@@ -314,7 +314,7 @@ def test_a_nominated_node_outside_the_placement_is_not_asked(minor: str) -> None
 
 @pytest.mark.parametrize("minor", MINORS)
 def test_members_that_share_an_unbound_claim_find_a_volume_that_is_set_aside_for_it(minor: str) -> None:
-    """As the real ones are told: the claim has its volume only once the volume controller has bound it."""
+    """The real schedulers see it so: the claim has its volume only once the volume controller has bound it."""
     here = {"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": ["a1"]}]}
     local = {"storageClassName": "local", "accessModes": ["ReadWriteOnce"]}
     of_a1 = {"capacity": {"storage": "1Gi"}, "nodeAffinity": {"required": {"nodeSelectorTerms": [here]}}}

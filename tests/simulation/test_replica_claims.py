@@ -93,7 +93,7 @@ def simulated(replay: Scheduler, pods: list[Pod]) -> tuple[list[Decision], Snaps
 
 
 def from_queue(replay: Scheduler, pods: list[Pod]) -> list[Decision]:
-    """The same from a queue, where the pod that follows is known."""
+    """Placements from a queue, where the pod that follows is known."""
     simulation = Simulation(replay)
     simulation.enqueue(QueuedPod(pod=each) for each in pods)
     simulation.run()

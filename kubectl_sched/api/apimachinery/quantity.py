@@ -71,7 +71,7 @@ class InvalidQuantity(SchedError):  # noqa: N818 - read as a sentence: raise Inv
         super().__init__(f"{place}{_shown(raw)} is not a quantity: {reason}{_hint(str(raw).strip())}")
 
     def within(self, where: str) -> InvalidQuantity:
-        """The same error, said of something inside `where`."""
+        """Return the error as one about something inside `where`."""
         return type(self)(self.raw, self.reason, f"{where}: {self.where}" if self.where else where)
 
 

@@ -175,7 +175,7 @@ def _statuses(pod: Pod) -> dict[str, ContainerStatus]:
 
 
 def _first_statuses(pod: Pod) -> dict[str, ContainerStatus]:
-    """The same; of several the first (findContainerStatus)."""
+    """By the container's name; of several statuses the first counts (findContainerStatus)."""
     told = (*pod.status.container_statuses, *pod.status.init_container_statuses)
     return {each.name: each for each in reversed(told)}
 

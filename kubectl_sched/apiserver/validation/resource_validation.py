@@ -70,7 +70,7 @@ def container_resource_problems(
 
 
 def overhead_problems(overhead: ResourceList, path: str) -> Iterator[str]:
-    """The same of a pod's overhead, which is judged as limits."""
+    """Yield the errors of a pod's overhead, which is judged as limits."""
     return _requirements(ResourceRequirements(limits=overhead), path, _container_name)
 
 

@@ -54,7 +54,7 @@ def about_unknown_fields(document: Mapping[str, Any]) -> Iterator[str]:
 
 
 def unknown_fields(document: Mapping[str, Any]) -> Iterator[UnknownField]:
-    """Those of a document whose kind is in the table, in its order."""
+    """Unknown fields of a document whose kind is in the table, in its order."""
     kind = str(document.get("kind"))
     if kind in types_known():
         yield from _in(document, (_Place("", kind),))

@@ -73,7 +73,7 @@ class Binder:
         self._in_pre_bind: dict[str, PodInPreBind] = {}
         """The cycles that have something to do before Bind, by the pod's UID."""
         self._held: dict[str, PodInPreBind] = {}
-        """The same of pods that wait in Permit."""
+        """The cycles of pods that wait in Permit, by the pod's UID."""
         self._binding = ThreadPoolExecutor(_BINDING_THREADS, thread_name_prefix="bind")
         self._waiting = ThreadPoolExecutor(_WAITING_THREADS, thread_name_prefix="bind-waiting")
         self._reporting = ThreadPoolExecutor(_REPORTING_THREADS, thread_name_prefix="report")

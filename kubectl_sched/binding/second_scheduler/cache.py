@@ -63,9 +63,9 @@ class Cache:
         self._empty = self._snapshot
         self._pending: dict[str, Pod] = {}
         self._pending_members: dict[str, Pod] = {}
-        """Those of them that name a group."""
+        """The pending pods that name a group."""
         self._shown_pending: tuple[Pod, ...] | None = ()
-        """The same as the latest snapshot has them; None if they have changed since."""
+        """Pending pods as the latest snapshot has them; None if they have changed since."""
         self._grouped: dict[str, dict[str, dict[str, None]]] = defaultdict(dict)
         """Keys of the pods that name a group, by namespace and group."""
         self._groups_alone: dict[tuple[str, str | None], Snapshot] = {}
@@ -75,7 +75,7 @@ class Cache:
         """The pods on nodes as they are in the snapshot."""
         self._stale_pods: set[str] = set()
         self._stale_kinds: set[type[KubernetesObject]] = set()
-        """Those of which the watch has shown something new; see `_reservations.changed` for the others."""
+        """Kinds of which the watch has shown something new; see `_reservations.changed` for the other kinds."""
         self._nodes_changed = True
         self._drift = Drift()
         self.left_out: tuple[str, ...] = ()

@@ -32,7 +32,7 @@ class DecisionLog:
         self._said: dict[str, float] = {}
 
     def assigned(self, pod: Pod, node: str) -> None:
-        """As the event of kube-scheduler says it."""
+        """Log the node in the words of kube-scheduler's event."""
         self._decision(pod, "Scheduled", node, f"Successfully assigned {pod.namespace}/{pod.name} to {node}")
 
     def rejected(self, result: ScheduleResult) -> None:
@@ -41,7 +41,7 @@ class DecisionLog:
         self._decision(result.pod, result.outcome.value, None, why)
 
     def left_out(self, member: Member) -> None:
-        """The same for a member of a group."""
+        """Log why a member of a group has no node."""
         self._decision(member.pod, member.outcome.value, None, member.event or member.outcome.value)
 
     def note(self, sentence: str) -> None:

@@ -19,7 +19,7 @@ class Terms(Record, frozen=True, kw_only=True):
 
     identity: str
     lease_duration: float = 15.0
-    """Others take the Lease when they have not seen it change for so long."""
+    """Another replica takes the Lease once it has not seen it change for so long."""
     renew_deadline: float = 10.0
     """The leader gives up when it could not renew for so long."""
     retry_period: float = 2.0

@@ -36,7 +36,7 @@ class EqualDecisions:
         self._equal: EqualPods | None = None
         self._added: list[tuple[Pod, int]] = []
         self._uids: set[str] = set()
-        """Those of the pods that were given a node since."""
+        """The pods that were given a node since."""
         self._asked: frozenset[str] | None = None
         """The labels that selectors ask for, once somebody wants to know."""
 

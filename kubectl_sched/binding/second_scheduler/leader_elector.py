@@ -199,7 +199,7 @@ def _about(holder: str, identity: str) -> str:
 
 
 def _written(record: LeaseSpec) -> dict[str, Any]:
-    """As JSON; null takes a field away."""
+    """Return the record as JSON; null takes a field away."""
     return {
         "holderIdentity": record.holder_identity,
         "leaseDurationSeconds": record.lease_duration_seconds,

@@ -36,12 +36,12 @@ class FencedServer(Server):
         tell: Callable[[bytes], None] | None = None,
         **how: Any,
     ) -> bytes:
-        """As Server.get. Raises NotLeadingError where we do not lead."""
+        """Read as Server.get does. Raises NotLeadingError where we do not lead."""
         with self._slots:
             return super().get(path, query, tell, **how)
 
     def write(self, method: str, path: str, body: bytes, **how: Any) -> bytes:
-        """As Server.write. Raises NotLeadingError where we do not lead, or no longer when it would be sent again."""
+        """Write as Server.write does. Raises NotLeadingError where we do not lead, also before it is sent again."""
         with self._slots:
             return super().write(method, path, body, **how)
 

@@ -26,7 +26,7 @@ class Reservations:
     def __init__(self, stored: Mapping[type[KubernetesObject], Mapping[str, KubernetesObject]]) -> None:
         self._stored = stored
         self._reserved: dict[tuple[type[KubernetesObject], str], dict[str, KubernetesObject]] = {}
-        """As each pod has reserved it, by the pods' UIDs."""
+        """Objects as each pod has reserved them, by the pods' UIDs."""
         self._in_flight: set[str] = set()
         self._versions: dict[str, Mapping[Written, str]] = {}
         """The versions that were written for a pod whose binding cycle has ended well, by its UID."""

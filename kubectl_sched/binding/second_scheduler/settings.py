@@ -181,7 +181,7 @@ def election(options: WatchOptions, configuration: Configuration) -> Election | 
 
 
 def _check_terms(terms: Terms) -> None:
-    """As client-go's NewLeaderElector."""
+    """Raise SchedError for times that client-go's NewLeaderElector refuses."""
     if terms.lease_duration < 1:
         raise SchedError("--leader-elect-lease-duration must be at least 1s: a Lease holds whole seconds")
     if terms.lease_duration <= terms.renew_deadline:

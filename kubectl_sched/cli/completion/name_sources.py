@@ -53,7 +53,7 @@ class _Status(msgspec.Struct, frozen=True):
 
 
 class Found(msgspec.Struct, frozen=True):
-    """As much of an object as says its name and what it is."""
+    """The name and kind of an object, and nothing else of it."""
 
     metadata: _Metadata = _Metadata()
     spec: _Spec = _Spec()

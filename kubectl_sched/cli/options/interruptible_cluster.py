@@ -20,7 +20,7 @@ _PAUSES: Final = (0.05, 0.2, 1.0)
 
 
 def endpoint_of(connection: Connection) -> Endpoint:
-    """As `resolve`, also in what it raises; from then on the main thread handles signals at once, however it waits."""
+    """Resolve the connection as `resolve` does; then the main thread handles signals at once, however it waits."""
     _wake_for_signals()
     return resolve(connection)
 

@@ -61,7 +61,7 @@ def read_source(source: StateSource, connection: ConnectionOptions, selection: S
 
 
 def read_replayable(source: StateSource, connection: ConnectionOptions, selection: Selection) -> tuple[Dump, Selection]:
-    """The same, for what can do nothing without nodes and pods: raises ClusterError where these may not be read."""
+    """Read what can do nothing without nodes and pods: raises ClusterError where these may not be read."""
     dump, selection = read_source(source, connection, selection)
     if dump.is_live:
         from kubectl_sched.sources.live.missing_rights import check_replayable

@@ -1,4 +1,8 @@
-"""Reads an expression into a tree (cel-go parser)."""
+"""Reads an expression into a tree (cel-go parser).
+
+Each method of the reader reads one production of the grammar, which its docstring gives. `[x]` is x or nothing, and
+`{x}` is x any number of times. The tokens are `number`, `string`, `bytes`, `name` and `quoted`.
+"""
 
 from __future__ import annotations
 
@@ -124,6 +128,7 @@ class _Reader:
             raise self.wrong(f"Syntax error: mismatched input '{self.token.text}' expecting '{sign}'")
 
     def conditional(self) -> Node:
+        """Conditional = any ["?" any ":" conditional]."""
         self._depth += 1
         if self._depth > _DEPTH_LIMIT:
             raise CompileError(f"{_NOWHERE}expression recursion limit exceeded: {_DEPTH_LIMIT}")
@@ -137,9 +142,11 @@ class _Reader:
         return node
 
     def _any(self) -> Node:
+        """Any = all {"||" all}; all = relation {"&&" relation}."""
         return self._chain("||", "_||_", lambda: self._chain("&&", "_&&_", self._relation))
 
     def _chain(self, sign: str, function: str, read: Callable[[], Node]) -> Node:
+        """Read terms with the sign between them, and return a tree of little depth."""
         terms, places = [read()], []
         while self._sees(sign):
             places.append(self._advance().at)
@@ -147,6 +154,7 @@ class _Reader:
         return _balanced(function, terms, places)
 
     def _relation(self) -> Node:
+        """Relation = sum {("==" | "!=" | "<" | "<=" | ">" | ">=" | "in") sum}."""
         node = self._sum()
         while self._sees(*_RELATIONS):
             token = self._advance()
@@ -155,6 +163,7 @@ class _Reader:
         return node
 
     def _sum(self) -> Node:
+        """Sum = product {("+" | "-") product}."""
         node = self._product()
         while self._sees("+", "-"):
             token = self._advance()
@@ -162,6 +171,7 @@ class _Reader:
         return node
 
     def _product(self) -> Node:
+        """Product = unary {("*" | "/" | "%") unary}."""
         node = self._unary()
         while self._sees("*", "/", "%"):
             token = self._advance()
@@ -169,6 +179,7 @@ class _Reader:
         return node
 
     def _unary(self) -> Node:
+        """Unary = ["!" {"!"} | "-" {"-"}] primary members; one "-" before a number is its sign."""
         if self._sees("!", "-"):
             sign = self._advance()
             times = 1
@@ -182,6 +193,7 @@ class _Reader:
         return self._members(self._primary())
 
     def _members(self, node: Node) -> Node:
+        """Members = {("[" | "[?") conditional "]" | "." field ["(" arguments] | ".?" field}; field = name | quoted."""
         while self._sees(".", ".?", "[", "[?"):
             sign = self._advance()
             if sign.text in {"[", "[?"}:
@@ -204,6 +216,7 @@ class _Reader:
         return node
 
     def _method(self, target: Node, name: str) -> Node:
+        """Read `"(" arguments` after a field; macros become folds and bindings."""
         at = self._advance().at
         args = self._arguments()
         if isinstance(target, Ident) and target.name == "cel" and name == "bind" and len(args) == 3:
@@ -222,6 +235,7 @@ class _Reader:
         return node.name
 
     def _arguments(self) -> list[Node]:
+        """Arguments = [conditional {"," conditional} [","]] ")"."""
         args: list[Node] = []
         while not self._skip(")"):
             args.append(self.conditional())
@@ -230,6 +244,7 @@ class _Reader:
         return args
 
     def _primary(self) -> Node:
+        """Primary = number | string | bytes | call | bracketed."""
         token = self._advance()
         if token.kind in {"int", "float"}:
             return self._number(token, 1, token.at)
@@ -242,6 +257,7 @@ class _Reader:
         return self._bracketed(token)
 
     def _bracketed(self, token: Token) -> Node:
+        """Bracketed = "." call | "(" conditional ")" | list | map."""
         if token.text == ".":
             return self._name(self._advance())
         if token.text == "(":
@@ -266,6 +282,7 @@ class _Reader:
             raise self.wrong(str(wrong), at) from wrong
 
     def _name(self, token: Token) -> Node:
+        """Call = "true" | "false" | "null" | name ["(" arguments]."""
         if token.text in {"true", "false", "null"}:
             return Const(token.at, {"true": True, "false": False}.get(token.text))
         if not self._sees("("):
@@ -280,6 +297,7 @@ class _Reader:
         return Call(at, token.text, args)
 
     def _list(self, opening: Token) -> Node:
+        """List = ("[" | "[?") [item {"," item} [","]] "]"; item = ["?"] conditional; "[?" is "[" "?"."""
         node = ListOf(opening.at, [])
         optional = opening.text == "[?"
         while not self._skip("]"):
@@ -292,6 +310,7 @@ class _Reader:
         return node
 
     def _map(self, opening: Token) -> Node:
+        """Map = "{" [entry {"," entry} [","]] "}"; entry = ["?"] conditional ":" conditional."""
         node = MapOf(opening.at, [])
         while not self._skip("}"):
             optional = self._skip("?")

@@ -142,7 +142,7 @@ class GroupVictims(SingleVictims):
         return np.ones(node_count, dtype=np.bool_)
 
     def below(self, priority: int, rows: Rows) -> Callable[[int], PotentialVictims]:
-        """The same, and with pods of the node those of others that go together with them."""
+        """Return potential victims below this priority, with the pods elsewhere that go together with them."""
 
         def on(row: int) -> PotentialVictims:
             found = [victim for victim in self._on(row) if victim.priority < priority]

@@ -41,7 +41,7 @@ class ClaimStore(Record, frozen=True, kw_only=True):
 
     @property
     def to_allocate(self) -> tuple[ResourceClaim, ...]:
-        """Those that have no devices yet."""
+        """Claims that have no devices yet."""
         return tuple(claim for claim in self.claims if claim.status.allocation is None)
 
 

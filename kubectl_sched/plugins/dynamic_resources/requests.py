@@ -32,7 +32,7 @@ class RequestData:
 
     @property
     def full_name(self) -> str:
-        """As results name it."""
+        """The name of the request in results."""
         return f"{self.parent_name}/{self.name}" if self.parent_name is not None else self.name
 
     @property

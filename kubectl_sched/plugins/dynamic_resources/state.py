@@ -38,7 +38,7 @@ class PreFilterState(Record, frozen=True, kw_only=True):
     available_on: tuple[NodeSelector | None, ...] = ()
     """The nodes where each allocated claim can be used; None for everywhere."""
     pending: tuple[ResourceClaim, ...] = ()
-    """Those that got their devices in the present cycle of the pod's group."""
+    """Claims that got their devices in the present cycle of the pod's group."""
     allocator: Allocator | None = None
     extended: ExtendedResources | None = None
     node_allocatable: NodeAllocatable | None = None

@@ -190,7 +190,7 @@ def _naming(text: str, facts: dict[str, JSON], nodes: Snapshot, near: Mask, hint
 
 
 def _near(nodes: Snapshot, row: int, key: str, chosen: Mask, *, on_node: bool) -> Mask:
-    """Those of the chosen pods that are in a node's domain, or where that is what counts, on the node itself."""
+    """bool[m]: the chosen pods that are in a node's domain, or on the node itself if that is what counts."""
     whole = nodes.whole
     rows = whole.existing_pods.rows
     if on_node:

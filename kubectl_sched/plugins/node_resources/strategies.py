@@ -81,7 +81,7 @@ def _of_nodes(name: str, wanted: int, nodes: Snapshot, *, use_requested: bool) -
 def _with_devices(
     name: str, allocatable: Integers, allocated: Integers, nodes: Snapshot, rows: Rows, devices: DeviceCounts
 ) -> tuple[Integers, Integers]:
-    """The same, with devices where the node offers nothing by itself."""
+    """int64[n] twice: allocatable and requested, with devices where the node offers nothing by itself."""
     allocatable, allocated = allocatable.copy(), allocated.copy()
     for at in np.flatnonzero(allocatable == 0):
         capacity, taken = devices.of(name, nodes.node_objects[rows[at]])

@@ -99,11 +99,11 @@ class Constraints:
         return bool(self._defaults)
 
     def hard(self, pod: Pod, nodes: Snapshot) -> tuple[Constraint, ...]:
-        """Those that keep nodes out."""
+        """Constraints that keep nodes out."""
         return self._of(pod, nodes, DO_NOT_SCHEDULE, "hard")
 
     def soft(self, pod: Pod, nodes: Snapshot) -> tuple[Constraint, ...]:
-        """Those that give points."""
+        """Constraints that give points."""
         return self._of(pod, nodes, SCHEDULE_ANYWAY, "soft")
 
     def origin(self, pod: Pod) -> str:
@@ -170,7 +170,7 @@ class Constraints:
         )
 
     def counts_node(self, pod: Pod, node: Node, constraint: Constraint) -> bool:
-        """The same for one node (matchNodeInclusionPolicies)."""
+        """Report whether the constraint's inclusion policies let the node count (matchNodeInclusionPolicies)."""
         if constraint.honors_node_affinity and not RequiredNodeAffinity.of(pod).matches(
             node.metadata.labels, node.metadata.name
         ):

@@ -159,7 +159,7 @@ def _verdicts_of(spread: Spread, pod: Pod, nodes: Snapshot) -> Codes:
 
 
 def _verdicts_by_value(spread: Spread, pod: Pod, nodes: Snapshot) -> npt.NDArray[np.int8]:
-    """The same as int8, one for each value of the topology key."""
+    """int8, codes of _VERDICTS, one for each value of the topology key."""
     constraint, column = spread.constraint, nodes.label(spread.constraint.topology_key)
     most = constraint.max_skew + spread.minimum - selects_itself(pod, constraint)
     verdict = (spread.matches.of_values(column.values) > most).view(np.int8)

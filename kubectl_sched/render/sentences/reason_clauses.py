@@ -39,7 +39,7 @@ def clauses(result: ScheduleResult) -> list[str]:
 
 
 def last_first(result: ScheduleResult) -> str:
-    """The same, the clause that leaves no node first, so that no clause refers to one before it; without usage."""
+    """Return the clauses, first the one that leaves no node, so that none refers to one before it; without usage."""
     *before, last = _told(result, ~result.feasible_mask)
     told = (last, *reversed(before))
     counts = [f"{len(rows):,}" for rows, _ in told]

@@ -13,7 +13,7 @@ from kubectl_sched.user_defaults import user_defaults
 _AS_GIT_HAS_IT: Final = {"LESS": "FRX", "LV": "-c"}
 _NO_PAGER: Final = frozenset({"", "cat"})
 _NOT_STARTED: Final = frozenset({126, 127})
-"""As the shell says that a program cannot be run."""
+"""Exit codes by which the shell says that a program cannot be run."""
 
 
 def in_pager(text: str) -> bool:

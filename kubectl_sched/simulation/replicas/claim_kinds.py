@@ -126,7 +126,7 @@ class OpenKind(ClaimKind):
         return bool(self._others[row] and self._passes_on[self._code_of[row]])
 
     def taken_on(self, row: int) -> Mapping[str, PersistentVolume]:
-        """Those that VolumeBinding binds the claims to."""
+        """The volumes that VolumeBinding binds the claims to."""
         code = self._code_of[row]
         bindings, volume = self._outcomes[code].static_bindings, self._next.get(code)
         if volume is not None:

@@ -45,7 +45,7 @@ FLAGS = frozenset(
         "use-legacy-policy-config",
     }
 )
-"""Those of all times that decide which pods are served and how."""
+"""Flags of kube-scheduler, of all versions, that decide which pods are served and how."""
 
 AUTOSCALER = "cluster-autoscaler"
 
@@ -73,14 +73,14 @@ AUTOSCALER_FLAGS = frozenset(
         "status-taint",
     }
 )
-"""Those of cluster-autoscaler that decide whether a node group grows for a pod."""
+"""Flags of cluster-autoscaler that decide whether a node group grows for a pod."""
 
 KARPENTER = "karpenter"
 
 KARPENTER_FLAGS = frozenset(
     {"feature-gates", "ignore-dra-requests", "min-values-policy", "preference-policy", "scheduler-config"}
 )
-"""Those of Karpenter that decide whether it makes a node for a pod; they may be environment variables, too."""
+"""Flags of Karpenter that decide whether it makes a node for a pod; they may be environment variables, too."""
 
 API_SERVER = "kube-apiserver"
 _GATES = "feature-gates"

@@ -119,7 +119,7 @@ def scheduler_log(namespace: str, pod: str, log: bytes) -> SchedulerLog | None:
 
 
 def logs_among_objects(data: bytes) -> Iterator[SchedulerLog]:
-    """Those that `kubectl cluster-info dump` writes among the objects on standard output."""
+    """Logs that `kubectl cluster-info dump` writes among the objects on standard output."""
     if MARK not in data:
         return
     at = 0

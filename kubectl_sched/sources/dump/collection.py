@@ -106,7 +106,7 @@ class Collection:
                 self._take_newer(earlier, item, source)
 
     def _take_newer(self, earlier: KubernetesObject, later: KubernetesObject, source: str) -> None:
-        """The same object read again is taken once; of two that differ the one with the newer resourceVersion."""
+        """Take an object that is read again once; of two that differ the one with the newer resourceVersion."""
         if earlier == later or _same_revision(earlier, later):
             return
         newest = later if _revision(later) > _revision(earlier) else earlier

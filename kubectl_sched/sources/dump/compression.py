@@ -121,7 +121,7 @@ def expanded(content: BinaryIO, source: str, budget: Budget) -> Expanded | Expan
 
 
 class ExpandedBeside(io.RawIOBase):
-    """The same as of Expanded, by a process beside this one, which can decode meanwhile.
+    """The content, expanded by a process beside this one, which can decode meanwhile.
 
     If that process ends before its time, the rest is expanded here; so all errors are raised here, too.
     """

@@ -8,7 +8,7 @@ _BYTE_ORDER_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16"
 
 
 def utf8(data: bytes) -> bytes:
-    """The same text in UTF-8, without byte order marks; PowerShell's `>` writes UTF-16.
+    """The text in UTF-8, without byte order marks; PowerShell's `>` writes UTF-16.
 
     What is no UTF-8 becomes U+FFFD, as in Go.
     """

@@ -99,7 +99,7 @@ def typed(value: Value, target: type[Decoded]) -> Decoded:
 
 
 def without_nulls(value: Any) -> Any:
-    """The same without any field that is null."""
+    """Return the value without any field that is null."""
     if isinstance(value, dict):
         return {key: without_nulls(item) for key, item in value.items() if item is not None}
     if isinstance(value, list):

@@ -39,7 +39,7 @@ _KEPT_PARTS: Final = frozenset({"", "etc", "kubernetes", "static-pod-resources",
 
 
 def _each(change: Callable[[Pseudonyms, str], str]) -> Change:
-    """The same for several texts."""
+    """Return the change that changes each of several texts."""
     return lambda new, texts: tuple(change(new, text) for text in texts)
 
 

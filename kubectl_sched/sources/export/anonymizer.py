@@ -40,7 +40,7 @@ _PARTS_OF_GROUPS = frozenset(
 
 
 def anonymized(dump: Dump) -> Dump:
-    """The same dump under pseudonyms; texts that people or programs wrote are gone, cloud disks keep their ids."""
+    """Return the dump under pseudonyms; texts that people or programs wrote are gone, cloud disks keep their ids."""
     new = Pseudonyms()
     _mapped(dump, new)
     new.settle()

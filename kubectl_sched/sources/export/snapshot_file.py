@@ -53,7 +53,7 @@ EVENT_REASONS = frozenset(
         "WaitForFirstConsumer",
     }
 )
-"""Others, such as failed probes, may quote what an application said."""
+"""Reasons of events that are kept. Events of other reasons, such as failed probes, may quote an application."""
 
 _VERSION = pattern(r"(v?\d{1,9}\.\d{1,9}(?:\.\d{1,9})?)(?:$|[.+\-])")
 """A vendor's suffix, which is text of its own, is left out."""
@@ -101,7 +101,7 @@ def _put(data: bytes, path: Path) -> None:
 
 
 def encoded(dump: Dump, own_reasons: Callable[[str], str]) -> bytes:
-    """The same bytes for the same dump: kinds in one order, the objects of each as they were read."""
+    """Return equal bytes for equal dumps: kinds in one order, the objects of each as they were read."""
     warnings = tuple(map(without_credentials, dump.warnings))  # they quote what servers and collectors said
     said = SnapshotMetadata(
         snapshot=VERSION,

@@ -96,7 +96,7 @@ class _Context(ssl.SSLContext):
     server_name: str = ""
 
     def wrap_socket(self, sock: socket.socket, *arguments: Any, **more: Any) -> ssl.SSLSocket:
-        """As the library's, with that name instead of the address's."""
+        """Wrap the socket as the library does, with that name instead of the address's."""
         more["server_hostname"] = self.server_name or more.get("server_hostname")
         return super().wrap_socket(sock, *arguments, **more)
 

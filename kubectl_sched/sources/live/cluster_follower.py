@@ -31,7 +31,7 @@ LONGEST_SECONDS = 30.0
 """After which it is read again whatever the watches say: other kinds may have changed."""
 
 UNWATCHED_SECONDS = 5.0
-"""The same where watching is not allowed."""
+"""Seconds between two reads where watching is not allowed."""
 
 CALM_SECONDS = 0.5
 """Changes that come together are answered together."""
@@ -49,7 +49,7 @@ class Following:
         self._took = 0.0
 
     def read(self, selection: Selection, progress: Callable[[str, int, int | None], None] | None = None) -> Dump:
-        """As `read_live`."""
+        """Read the cluster as `read_live` does."""
         began = time.monotonic()
         dump = read_live(self._endpoint, selection, progress, self._credentials)
         self._took = time.monotonic() - began

@@ -24,7 +24,7 @@ class Shown(NamedTuple):
 
 
 class Credentials:
-    """Those of one user; plugins are asked when something is first needed. May be used by several threads."""
+    """Credentials of one user; plugins are asked when something is first needed. May be used by several threads."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint

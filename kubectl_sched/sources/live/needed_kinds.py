@@ -244,7 +244,7 @@ def scheduler_needs(pods: Iterable[Pod]) -> tuple[Need, ...]:
 
 
 def _config_maps(pod: Pod) -> Iterable[str]:
-    """Those that may hold its configuration."""
+    """The ConfigMaps that may hold the configuration of the pod's program."""
     container = scheduler_container(pod)
     if container is not None:
         yield from static_pod_config_maps(pod, flags(container).get("config", ""))

@@ -135,7 +135,7 @@ class PodFinder:
 
 
 def _in_their_namespace(objects: list[KubernetesObject]) -> list[KubernetesObject]:
-    """As the dump readers have them: each in its namespace, each once."""
+    """Return the objects as the dump readers have them: each in its namespace, each once."""
     collection = Collection()
     collection.add(objects, "the cluster")
     return list(collection.objects)

@@ -41,4 +41,4 @@ For the others there is none that a command would bring about: volumes and devic
 PRE_FILTER_REMEDIES: Mapping[str, Callable[[ScheduleResult], Iterator[Way]]] = {
     "NodeAffinity": selectors.ask_less,
 }
-"""The same for a plugin that rejects the pod as a whole."""
+"""Remedies by plugin where it rejects the pod as a whole."""

@@ -75,7 +75,7 @@ def prioritize(result: ScheduleResult) -> Iterator[Change]:
 
 
 def _of_class(pod: Pod, given: PriorityClass) -> Pod:
-    """As admission fills it in."""
+    """Return the pod as admission fills in its priority class."""
     spec = replace(
         pod.spec,
         priority_class_name=given.metadata.name,

@@ -97,7 +97,7 @@ def _number(fact: object) -> int:
 
 
 def _free(result: ScheduleResult, row: int, missing: Mapping[str, int], capacity: Mapping[str, int]) -> Change:
-    """As much free as is missing, by whatever means."""
+    """Return the change that frees as much as is missing, by whatever means."""
     name = result.nodes.names[row]
     return Change(
         kind=Kind.FREE,
@@ -158,7 +158,7 @@ def _in_its_unit(result: ScheduleResult, resource: str, missing: int) -> Change 
 
 
 def _less(pod: Pod, resource: str, missing: int) -> Change | None:
-    """As much less in the one container that requests the most, or in the pod's own requests."""
+    """Return the change that asks for less in the container that requests the most, or in the pod's requests."""
     if resource == PODS or not pod.spec.containers:
         return None
     amount, who, _ = _largest(pod, resource)

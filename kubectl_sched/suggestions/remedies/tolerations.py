@@ -57,7 +57,7 @@ def let_in(result: ScheduleResult, row: int) -> Iterator[Way]:
 
 
 def repel_less(result: ScheduleResult, row: int) -> Iterator[Way]:
-    """The same for every taint because of which the node gets fewer points."""
+    """Tolerate every taint that costs the node points, or take those taints off."""
     yield from _for_all(result, row, {PREFER_NO_SCHEDULE}, (_tolerate, _take_off))
 
 

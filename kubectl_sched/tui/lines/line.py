@@ -83,7 +83,7 @@ def bar(value: int, most: int, width: int) -> str:
 
 
 def bar_to_the_left(value: int, most: int, width: int) -> str:
-    """The same, from the right."""
+    """A bar of exactly so many cells that grows from the right."""
     halves = _halves(value, most, width)
     return ("╺" * (halves % 2) + "━" * (halves // 2)).rjust(max(width, 0))
 

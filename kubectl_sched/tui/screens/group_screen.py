@@ -30,7 +30,7 @@ class GroupScreen(FilteredPage):
         self._shown = list(range(len(group.answers)))
 
     def draw(self) -> None:
-        """Those that match, at the present width."""
+        """Draw the pods that match, at the present width."""
         explanations = self._group.answers
         self.head(group_heading(self._group, self.size.width))
         self._shown = matching(explanations, self.entry.value)

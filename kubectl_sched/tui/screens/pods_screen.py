@@ -45,7 +45,7 @@ class PodsScreen(Page[None]):
         self.query_one(Input).display = False
 
     def draw(self) -> None:
-        """Those that match, at the present width."""
+        """Draw the pods that match, at the present width."""
         width = self.size.width
         explanations = [decision.explanation for decision in self._decisions]
         self.head(wrapped(pods_heading(explanations), width, Tone.STRONG))

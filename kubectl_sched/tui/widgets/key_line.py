@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class KeyLine(Static):
-    """As many keys as the width has room for."""
+    """The keys that the width has room for."""
 
     DEFAULT_CSS = "KeyLine { height: 1; dock: bottom; }"
 

@@ -160,7 +160,7 @@ class Cluster:
         return self.recorder.taken()
 
     def later(self, seconds: int) -> dict[str, str]:
-        """The same after each second."""
+        """Decide after each second; give what is being bound."""
         for _ in range(seconds):
             self.now += 1.0
             self.decide()

@@ -38,7 +38,7 @@ class RegisteredEvents:
         return is_registered(plugin, event)
 
     def helps(self, plugin: str, waiting: Pod, happened: Happened) -> bool:
-        """As above; changes of a waiting pod help only itself."""
+        """Tell whether the event helps the pod; changes of a waiting pod help only itself."""
         is_own = happened.new is None or happened.new.metadata.uid == waiting.metadata.uid
         return is_registered(plugin, happened.event) and is_own
 

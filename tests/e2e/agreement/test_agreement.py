@@ -178,7 +178,7 @@ def scores_of(explained: Json) -> dict[tuple[str, str], int]:
 
 
 def logged_scores(log: Path, pod: str) -> dict[tuple[str, str], int]:
-    """The same out of kube-scheduler's log."""
+    """(plugin, node) -> weighted score, out of kube-scheduler's log."""
     found = SCORED.findall(log.read_text(errors="replace"))
     return {(plugin, node): int(score) for about, plugin, node, score in found if about == pod}
 

@@ -135,7 +135,7 @@ def by_hand() -> Iterator[Json]:
 
 
 def sandboxed(pods: Iterable[Json]) -> Iterator[Json]:
-    """The same pods where a LimitRange and a RuntimeClass have a say."""
+    """Pods for which a LimitRange and a RuntimeClass have a say."""
     for pod in pods:
         spec = {**pod["spec"], "runtimeClassName": "sandbox"}
         yield {"metadata": {**pod["metadata"], "namespace": "default"}, "spec": spec}

@@ -110,7 +110,7 @@ class Browser:
             self._received()
 
     def look(self, *, width: int, height: int = 900, dark: bool = False, media: str = "") -> None:
-        """As what the page is shown; without a medium it is a screen, and paper when printed."""
+        """Choose what the page is shown as; without a medium it is a screen, and paper when printed."""
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.call("Emulation.setEmulatedMedia", media=media, features=[scheme])

@@ -91,7 +91,7 @@ class TLSProxy(Proxy):
         self._context.load_cert_chain(certificates / "apiserver.crt", certificates / "apiserver.key")
 
     def serve(self, client: socket.socket) -> None:
-        """As Proxy's."""
+        """Serve the client as Proxy does."""
         with suppress(ssl.SSLError):  # of somebody who does not trust it
             super().serve(self._context.wrap_socket(client, server_side=True))
 

@@ -633,7 +633,7 @@ def test_pods_that_never_came_to_be_are_told_of_beside_those_that_wait(control_p
 
 
 def test_events_tell_the_same_in_either_of_their_apis(api: Api) -> None:
-    """As kubelets and autoscalers write them, which is in the fields of the older one."""
+    """Kubelets and autoscalers write events in the fields of the older API."""
     written = {
         "metadata": {"name": "small.1", "namespace": "default"},
         "involvedObject": {"kind": "Pod", "namespace": "default", "name": "small"},

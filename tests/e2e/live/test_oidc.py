@@ -37,7 +37,7 @@ class Provider:
         self.certificate = folder / "idp.crt"
         self.granted = token(time.time() + 3600)
         self.methods: list[str] = []
-        """Those by which it says that it takes a client's secret, if any."""
+        """The methods by which it says that it takes a client's secret, if any."""
 
         self.secrets: list[str] = []
         """The secrets that it was shown, each after the method."""

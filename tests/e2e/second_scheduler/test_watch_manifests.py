@@ -216,7 +216,7 @@ def test_every_write_is_documented(requests: list[Json]) -> None:
 
 
 def test_the_commands_of_the_containerfile_run_in_an_empty_folder(tmp_path: Path) -> None:
-    """As far as they can without an image: each stage is a virtual environment and a folder."""
+    """Without an image, each stage is a virtual environment and a folder."""
     text = (MANIFESTS / "Containerfile").read_text().replace("/wheels", str(tmp_path / "wheels"))
     lines = [line for line in text.splitlines() if line and not line.startswith("#")]
     variables, source = {"HOME": str(tmp_path)}, tmp_path / "src"

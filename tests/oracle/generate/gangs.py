@@ -57,7 +57,7 @@ def member(draw: st.DrawFn, pod: Json, gates: frozenset[str]) -> Json:
 
 @st.composite
 def running_member(draw: st.DrawFn, pod: Json, gates: frozenset[str]) -> Json:
-    """The same; which of several pods that go together is named first, and its own priority with it, is chance."""
+    """The running pod in a group; which of several that go together is named first, and its priority, is chance."""
     made = draw(member(pod, gates))
     if "schedulingGroup" not in made["spec"]:
         return made

@@ -39,7 +39,7 @@ odd_amounts = st.fixed_dictionaries(
         "example.com/foo": st.just("3"),
     },
 )
-"""As a kubelet without much, a fake one, or a person may write them."""
+"""Amounts as a kubelet without much, a fake one, or a person may write them."""
 
 amounts = st.one_of(usual_amounts, usual_amounts, usual_amounts, odd_amounts)
 

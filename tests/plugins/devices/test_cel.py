@@ -220,5 +220,5 @@ def test_re2_looks_for_no_word_boundary_between_bytes_where_go_does_between_char
     ],
 )
 def test_only_lists_and_maps_are_ranges(expression: str, error: str) -> None:
-    """As kube-scheduler 1.37 answers with attributes that are lists."""
+    """kube-scheduler 1.37 answers so with attributes that are lists."""
     assert answer(expression, Dialect(lists=True)) == {"error": error}

@@ -90,7 +90,7 @@ def _to_bool(value: Value) -> bool:
 
 
 def double_text(number: float) -> str:
-    """As Go's %g prints it."""
+    """Return the number as Go's %g prints it."""
     if number != number or number in {math.inf, -math.inf}:  # noqa: PLR0124 - the test for NaN
         return {math.inf: "+Inf", -math.inf: "-Inf"}.get(number, "NaN")
     if number == int(number) and abs(number) < 1e21:
@@ -99,7 +99,7 @@ def double_text(number: float) -> str:
 
 
 def to_string(value: Value) -> str:
-    """As `string` converts it."""
+    """Return the text to which `string` converts the value."""
     if type(value) in _TEXTS:
         return _TEXTS[type(value)](value)
     want(value, str, int, UInt)
@@ -144,7 +144,7 @@ def _to_bytes(value: Value) -> bytes:
 
 
 def to_duration(value: Value) -> Duration:
-    """As `duration` converts it; raises CelError."""
+    """Return the duration to which `duration` converts the value; raises CelError."""
     if isinstance(value, str):
         try:
             return Duration(nanos=parse_duration(value))
@@ -160,7 +160,7 @@ _STAMP = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d+))?(Z|[+-]\d\d:\d
 
 
 def to_timestamp(value: Value) -> Timestamp:
-    """As `timestamp` converts it; raises CelError."""
+    """Return the time to which `timestamp` converts the value; raises CelError."""
     if not isinstance(value, str):
         want(value, Timestamp, int)
         return value if isinstance(value, Timestamp) else Timestamp(nanos=value * 10**9)

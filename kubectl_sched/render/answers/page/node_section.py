@@ -113,7 +113,7 @@ def node_section(
 
 
 def _best_and_closest(order: Sequence[int], feasible: int, most: int) -> Sequence[int]:
-    """As many of the rows as there is room for, half of it for the rejected ones where there are both."""
+    """Return the rows that there is room for, half of it for rejected ones where there are both."""
     rejected = min(len(order) - feasible, max(most // 2, most - feasible))
     return [*order[: min(feasible, most - rejected)], *order[feasible : feasible + rejected]]
 

@@ -39,7 +39,7 @@ _UNQUOTED = "/?:@!$&'()*+,;=~%[]"
 """The characters of a request's target that stand as they are, besides letters and digits."""
 
 _LEAST_SECONDS = 0.001
-"""As 0 would mean not to wait for a socket at all."""
+"""The least time to wait: 0 would mean not to wait for a socket at all."""
 
 _KEPT = 64
 """Idle connections; more than are ever used at once."""
