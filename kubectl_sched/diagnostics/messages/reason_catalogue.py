@@ -24,9 +24,8 @@ if TYPE_CHECKING:
 PAGE: Final = "docs/reasons.md"
 """The page that has an entry for each reason, under its anchor."""
 
-_HOST: Final = "https://github.com/kubectl-sched/kubectl-sched/blob/main/"
-
 SCHEDULER: Final = "kube-scheduler"
+_UNNAMED: Final = "OWNER"
 _TABLE: Final = Path(__file__).with_name("reasons.json")
 PREEMPTION: Final = "preemption: "
 """The prefix of all that DefaultPreemption says."""
@@ -225,9 +224,22 @@ def open_places(text: str) -> tuple[tuple[int, int], ...] | None:
 
 
 def link_to(text: str) -> str | None:
-    """Return the address of a reason's entry; None if it is no text of kube-scheduler's own plugins."""
-    found = meaning(text)
-    return f"{_HOST}{PAGE}#{found.anchor}" if found is not None else None
+    """Return the address of a reason's entry; None if it is no text of kube-scheduler's own plugins.
+
+    As long as the project has no address, there is none either.
+    """
+    found, pages = meaning(text), _address_of_pages()
+    return f"{pages}/{PAGE.removeprefix('docs/')}#{found.anchor}" if found is not None and pages is not None else None
+
+
+@cache
+def _address_of_pages() -> str | None:
+    """Return the address of docs/ in pyproject.toml; None if it names nobody yet."""
+    from importlib.metadata import metadata
+
+    addresses = dict(each.split(", ", 1) for each in metadata("kubectl-sched").get_all("Project-URL") or ())
+    pages = addresses.get("Documentation", _UNNAMED)
+    return None if _UNNAMED in pages.split("/") else pages
 
 
 def begins_a_reason(text: str) -> bool:
