@@ -32,7 +32,7 @@ NO_OUTPUT_SHOWN = {
     "kubectl sched explain pod web-0 --new-nodes": "needs a cluster with Karpenter",
     "kubectl sched explain pod web-0 --new-nodes --instance-types types.json -o json": "needs a cluster with Karpenter",
     "kubectl sched snapshot cluster.json.gz": "needs a cluster; the example of docs/snapshot.md takes one of a dump",
-    "kubectl sched explain pod web-0 -n shop --from cluster.json.gz": "needs the snapshot that the line before it takes",
+    "kubectl sched explain pod web-0 -n shop --from cluster.json.gz": "needs the snapshot of the line before it",
     "kubectl sched explain web-0 -o html > web-0.html": "makes a page; tests/render/test_page.py reads it",
     "kubectl sched explain pods --pending -A -o html > pending.html": "makes a page, as above",
     "kubectl sched whatif deployment/web --replicas 40 -o html > forty.html": "makes a page, as above",

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from importlib import import_module
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from kubectl_sched.api.apimachinery.quantity import InvalidQuantity
 from kubectl_sched.framework.cycle_state import PluginError
@@ -19,55 +18,58 @@ if TYPE_CHECKING:
     Rule = Callable[[ScheduleResult, Surroundings], Iterator[Finding]]
 
 
-def _always(_: ScheduleResult) -> bool:
-    return True
-
-
-def _fits_nowhere(result: ScheduleResult) -> bool:
-    return not result.fits
-
-
-def _lacks_room_somewhere(result: ScheduleResult) -> bool:
-    return "NodeResourcesFit" in result.rejection_masks
-
-
-def _has_volumes(result: ScheduleResult) -> bool:
-    return bool(result.pod.spec.volumes)
-
-
-_RULES: Final[tuple[tuple[str, Callable[[ScheduleResult], bool]], ...]] = (
-    ("mended_bugs", _fits_nowhere),
-    ("device_plugins", _lacks_room_somewhere),
-    ("huge_pages", _lacks_room_somewhere),
-    ("reserved_resources", _lacks_room_somewhere),
-    ("pending_resizes", _lacks_room_somewhere),
-    ("partial_requests", _lacks_room_somewhere),
-    ("unbound_claims", _has_volumes),
-    ("volume_attachments", _has_volumes),
-    ("volume_drivers", _has_volumes),
-    ("volumes_apart", _has_volumes),
-    ("blocked_rollouts", _fits_nowhere),
-    ("forbidden_preemption", _fits_nowhere),
-    ("namespace_defaults", _always),
-    ("platforms", _always),
-    ("unrequested_resources", _always),
-    ("component_events", _always),
-)
-"""The module of each rule, and a condition without which it finds nothing."""
-
-
 def findings_of(result: ScheduleResult, around: Surroundings) -> tuple[Finding, ...]:
     """Return the facts that explain the cycle's verdict or spoil the start that it promises; often there are none."""
     if result.framework is None or result.pod.has_ended or result.failure is not None:
         return ()
     found: list[Finding] = []
-    for name, may_concern in _RULES:
+    for rule in _rules(result):
         with suppress(InvalidQuantity, PluginError):  # an object that cannot be read explains nothing
-            if may_concern(result):
-                found += _rule(name)(result, around)
+            found += rule(result, around)
     return tuple(sorted(dict.fromkeys(found), key=lambda each: not each.spoils_start))
 
 
-def _rule(name: str) -> Rule:
-    rule: Rule = import_module(f"{__package__}.{name}").findings
-    return rule
+def _rules(result: ScheduleResult) -> Iterator[Rule]:
+    """Yield the rules, without those that find nothing about such a pod."""
+    if not result.fits:
+        from kubectl_sched.diagnostics.findings import mended_bugs
+
+        yield mended_bugs.findings
+    yield from _about_room(result)
+    if result.pod.spec.volumes:
+        yield from _about_volumes()
+    if not result.fits:
+        from kubectl_sched.diagnostics.findings import blocked_rollouts, forbidden_preemption
+
+        yield from (blocked_rollouts.findings, forbidden_preemption.findings)
+    from kubectl_sched.diagnostics.findings import (
+        component_events,
+        namespace_defaults,
+        platforms,
+        unrequested_resources,
+    )
+
+    yield from (namespace_defaults.findings, platforms.findings)
+    yield from (unrequested_resources.findings, component_events.findings)
+
+
+def _about_room(result: ScheduleResult) -> Iterator[Rule]:
+    if "NodeResourcesFit" not in result.rejection_masks:
+        return
+    from kubectl_sched.diagnostics.findings import (
+        device_plugins,
+        huge_pages,
+        partial_requests,
+        pending_resizes,
+        reserved_resources,
+    )
+
+    yield from (device_plugins.findings, huge_pages.findings, reserved_resources.findings)
+    yield from (pending_resizes.findings, partial_requests.findings)
+
+
+def _about_volumes() -> Iterator[Rule]:
+    from kubectl_sched.diagnostics.findings import unbound_claims, volume_attachments, volume_drivers, volumes_apart
+
+    yield from (unbound_claims.findings, volume_attachments.findings)
+    yield from (volume_drivers.findings, volumes_apart.findings)
