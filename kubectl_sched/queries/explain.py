@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from kubectl_sched.api.apimachinery.quantity import InvalidQuantity
-from kubectl_sched.diagnostics.findings.all_findings import findings_of
 from kubectl_sched.diagnostics.kubelet_refusals import kubelet_refusals, refused_where_it_lands
 from kubectl_sched.diagnostics.last_message import said_of
 from kubectl_sched.diagnostics.pod_lifecycle import stage_of
@@ -134,14 +133,11 @@ def explain(
 class PodExplainer:
     """One question under way."""
 
-    def __init__(
-        self, question: Question, dump: Dump, schedulers: ClusterSchedulers, *, suggesting: bool, finding: bool = True
-    ) -> None:
+    def __init__(self, question: Question, dump: Dump, schedulers: ClusterSchedulers, *, suggesting: bool) -> None:
         self._question = question
         self._dump = dump
         self._schedulers = schedulers
         self._suggesting = suggesting and question.suggesting
-        self._finding = finding
         self._is_about_one_pod = question.is_about_one_pod
         self._profile = schedulers.profile
         self._unreadable = UnreadableKinds(dump=dump)
@@ -230,7 +226,7 @@ class PodExplainer:
             observed=observed_of(result, self._around),
             said=said_of(result, self._around),
             sampling=sampling,
-            findings=findings_of(result, self._around) if self._finding else (),
+            around=self._around,
         )
         if found.is_held_elsewhere:
             found = self._held.with_gates(found, scheduler)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.scheduler.scheduler import Scheduler
     from kubectl_sched.scheduler.search_starts import Sampling
+    from kubectl_sched.sources.pod_surroundings import Surroundings
     from kubectl_sched.suggestions.change import Suggestion
 
 
@@ -75,8 +76,15 @@ class Explanation(CachingRecord, frozen=True, kw_only=True):
     missing: tuple[UnreadableKind, ...] = ()
     """The kinds that the pod needs and of which no object was read."""
 
-    findings: tuple[Finding, ...] = ()
-    """Facts in the objects that no plugin reads, and that explain the verdict or spoil the start."""
+    around: Surroundings | None = None
+    """The facts beside the cycle, in which findings are looked for."""
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """Facts in the objects that no plugin reads, and that explain the verdict or spoil the start."""
+        from kubectl_sched.diagnostics.findings.all_findings import findings_of  # a list of pods shows none
+
+        return findings_of(self.result, self.around) if self.around is not None else ()
 
     @property
     def unreadable(self) -> tuple[UnreadableKind, ...]:

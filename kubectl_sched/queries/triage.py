@@ -146,7 +146,7 @@ class Triaging:
         self.schedulers.check_profile()
         self._dump = dump
         self.at = dump.at
-        self._explainer = PodExplainer(question, dump, self.schedulers, suggesting=False, finding=False)
+        self._explainer = PodExplainer(question, dump, self.schedulers, suggesting=False)
         selection = question.selection
         self._workloads = LackingWorkloads(dump, self.schedulers)
         self.missing = self._workloads.missing(selection)

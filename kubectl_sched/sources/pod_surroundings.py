@@ -62,6 +62,20 @@ class Surroundings:
         return {pod.metadata.uid: pod for pod in self.dump.pods if pod.metadata.uid}
 
     @cached_property
+    def failed_to_start(self) -> tuple[Pod, ...]:
+        """The bound pods of which a container waits for its start, or an event says that it failed."""
+        told = {place for place, events in self._events.items() if any(each.reason == "Failed" for each in events)}
+        return tuple(
+            pod
+            for pod in self.dump.pods
+            if pod.spec.node_name
+            and (
+                any(each.state.waiting for each in pod.status.container_statuses)
+                or ("Pod", pod.metadata.namespace, pod.metadata.name) in told
+            )
+        )
+
+    @cached_property
     def pod_times(self) -> list[tuple[datetime, Pod]]:
         """The time at which each pod that holds something came to its node, as far as that is known."""
         return [

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.containers import Container
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.snapshot.array_types import Mask
     from kubectl_sched.sources.pod_surroundings import Surroundings
 
 KIND: Final = "PartialRequest"
@@ -43,11 +44,21 @@ class _Part(NamedTuple):
 def findings(result: ScheduleResult, _: Surroundings) -> Iterator[Finding]:
     """Yield the part of the pod, else those of a node's pods, without which there would be room."""
     mask = result.rejection_masks.get(FIT)
-    if mask is None or result.fits:
+    if mask is None or result.fits or not (_has_parts(result.pod) or _past_their_init_requests(result).any()):
         return
-    rows = [row for row in np.flatnonzero(mask).tolist() if len(result.rejections(row)) == 1][:_ROWS_EXAMINED]
+    alone = (row for row in np.flatnonzero(mask).tolist() if len(result.rejections(row)) == 1)
+    rows = list(islice(alone, _ROWS_EXAMINED))
     shortages = {row: shortage_on(result, row) for row in rows}
     yield from islice(chain(_of_own_parts(result, shortages), _of_neighbours(result, shortages)), 1)
+
+
+def _has_parts(pod: Pod) -> bool:
+    return bool(pod.spec.init_containers or pod.spec.overhead or pod.spec.resources)
+
+
+def _past_their_init_requests(result: ScheduleResult) -> Mask:
+    """bool[existing pods]: those that hold requests of init containers that have ended."""
+    return result.nodes.existing_pods.column("initialized_with_requests", _is_past_its_init_requests).where(bool)
 
 
 def _of_own_parts(result: ScheduleResult, shortages: Mapping[int, Mapping[str, int]]) -> Iterator[Finding]:
@@ -106,8 +117,7 @@ def _with_inits(pod: Pod, kept: tuple[Container, ...]) -> Pod:
 def _of_neighbours(result: ScheduleResult, shortages: Mapping[int, Mapping[str, int]]) -> Iterator[Finding]:
     """Yield what pods of a node hold for init containers that have ended, where that would be enough."""
     pods = result.nodes.existing_pods
-    initialized = pods.column("initialized_with_requests", _is_past_its_init_requests).where(bool)
-    rows = pods.rows
+    initialized, rows = _past_their_init_requests(result), pods.rows
     for row, missing in shortages.items():
         there = (pods.at(index) for index in np.flatnonzero(initialized & (rows == row)).tolist())
         held = [(pod, _held(result, pod)) for pod in there]

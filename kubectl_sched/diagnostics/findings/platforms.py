@@ -63,14 +63,20 @@ def _images(pod: Pod) -> frozenset[str]:
 def _failed_by_platform(pod: Pod, around: Surroundings) -> Pod | None:
     """Return a pod with an image of this one that could not start on its node's platform; None if there is none."""
     images = _images(pod)
-    for other in around.dump.pods:
-        if not other.spec.node_name or images.isdisjoint(_images(other)):
-            continue
-        texts = [each.state.waiting.message for each in other.status.container_statuses if each.state.waiting]
-        texts += [event.text for event in around.events(other) if event.reason == "Failed"]
-        if any(_WRONG_PLATFORM.search(text) for text in texts):
-            return other
-    return None
+    return next(
+        (
+            other
+            for other in around.failed_to_start
+            if not images.isdisjoint(_images(other)) and _is_by_platform(other, around)
+        ),
+        None,
+    )
+
+
+def _is_by_platform(pod: Pod, around: Surroundings) -> bool:
+    texts = [each.state.waiting.message for each in pod.status.container_statuses if each.state.waiting]
+    texts += [event.text for event in around.events(pod) if event.reason == "Failed"]
+    return any(_WRONG_PLATFORM.search(text) for text in texts)
 
 
 def _runs_elsewhere(failed: Pod, around: Surroundings, result: ScheduleResult, arch: str) -> str:
