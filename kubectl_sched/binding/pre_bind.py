@@ -20,6 +20,7 @@ from kubectl_sched.api.resource import ResourceClaim
 from kubectl_sched.api.storage import PersistentVolume, PersistentVolumeClaim
 from kubectl_sched.binding.api_requests import collection_path, pre_bind
 from kubectl_sched.binding.object_reader import find
+from kubectl_sched.config.versions import NEWEST, RELEASES
 from kubectl_sched.dynamic_resource_allocation.device_configs import device_configs
 from kubectl_sched.errors import SchedError
 from kubectl_sched.framework.reserved_object import Write, renamed
@@ -224,8 +225,8 @@ class PreBind:
         names = dict.fromkeys(one.class_name for one in reservation.chosen)
         classes = {name: found.item for name in names if (found := find(self._writer, "DeviceClass", name))}
         framework = self._result.framework
-        merges = framework is not None and framework.handle.release.devices.configs_are_merged
-        configs = device_configs(claim, classes, reservation.chosen, is_merged=merges)
+        release = RELEASES[NEWEST] if framework is None else framework.handle.release
+        configs = device_configs(claim, classes, reservation.chosen, release.devices)
         if not configs:
             return allocation
         return {**allocation, "devices": {**allocation.get("devices", {}), "config": configs}}

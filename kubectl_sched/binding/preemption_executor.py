@@ -81,7 +81,8 @@ class Preemption(Record, frozen=True, kw_only=True):
         if isinstance(preemptor, Pod):
             return reference(preemptor) if release.preempting_pods_are_related else None
         is_group = isinstance(preemptor, PodGroup)
-        return reference(preemptor, release.pod_group_api_version if is_group else "scheduling.k8s.io/v1alpha3")
+        version = release.pod_group_api_version if is_group else release.composite_pod_group_api_version
+        return reference(preemptor, version)
 
     @property
     def is_asynchronous(self) -> bool:

@@ -75,7 +75,8 @@ class DeviceRules(msgspec.Struct, frozen=True, kw_only=True):
     counters_include_allocating: bool = False
     """Counters are summed anew for each device, and a missing counter counts as zero."""
     failed_device_keeps_counters: bool = False
-    """A device that is given up after its counters were taken does not give them back."""
+    """A device that is given up after its counters were taken does not give them back; and a share that is given up
+    takes the mark of a shared device with it where the other shares hold no capacity."""
     all_devices_forget_alternative: bool = False
     """The second of all devices of an alternative is looked up as if it were one of the first alternative."""
     all_alternatives_share_matches: bool = False
@@ -137,5 +138,9 @@ class DeviceRules(msgspec.Struct, frozen=True, kw_only=True):
     """Claims that were allocated before count in the score."""
     pending_claims_have_nodes: bool = False
     """A claim that got devices earlier in a group's cycle is used where these are; 1.36 does not look."""
+    device_limit_counts_twice: bool = False
+    """The devices that a request got already count twice against the limit of 32 in a claim: it gets at most 16."""
+    class_configs_are_repeated: bool = False
+    """A class's configuration is written once for each request of the class, as if it were for all of the claim."""
     configs_are_merged: bool = False
     """A claim's configuration for several requests is written once, and without naming them where they are all."""

@@ -133,6 +133,8 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
     """A gang is a part of a Workload, not yet a PodGroup."""
     groups_form_trees: bool = False
     """CompositePodGroups hold PodGroups and each other."""
+    gangs_wait_for_root: bool = False
+    """A gang's pod waits for the group at the top of its tree alone; before, all of the tree has to be in order."""
     devices: DeviceRules
     """The rules by which devices are allocated."""
 
@@ -141,6 +143,9 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
 
     fit_scores_whole_pod: bool = False
     """NodeResourcesFit scores requests of the pod as a whole, and resizes; before, the containers' specs alone."""
+
+    scores_are_exact: bool = False
+    """NodeResourcesFit scores shares of amounts beyond 2^63 / 100 as they are; before, they overflow."""
 
     balance_against_before: bool = False
     """NodeResourcesBalancedAllocation compares the balance with the pod to the balance without it."""
@@ -202,6 +207,12 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
 
     pod_group_api_version: str = "scheduling.k8s.io/v1alpha2"
     """The version of PodGroups that kube-scheduler reads, by which its events name them."""
+
+    composite_pod_group_api_version: str = "scheduling.k8s.io/v1alpha3"
+    """The version of CompositePodGroups that kube-scheduler reads, by which its events name them."""
+
+    group_cycle_of: str = ""
+    """The minor as of which the cycle of a group is replayed, if not as of this one; the answer says so."""
 
     preempting_pods_are_related: bool = True
     """The event Preempted refers to the pod that preempts, and not only by its text."""

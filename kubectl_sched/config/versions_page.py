@@ -25,7 +25,13 @@ _Value = TypeVar("_Value")
 
 _OWN_SECTION: Final = frozenset({"version", "patch", "prerelease", "config_apis", "multi_point", "devices"})
 
-_MODULES: Final = {33: (6, 13), 34: (0, 2, 3, 4, 12), 35: (4, 5, 6, 8), 36: (1, 2, 3, 4, 5), 37: (1, 2)}
+_MODULES: Final = {
+    33: (0, 1, 5, 6, 13),
+    34: (0, 1, 2, 3, 4, 12),
+    35: (0, 4, 5, 6, 8),
+    36: (0, 1, 2, 3, 4, 5),
+    37: (0, 1, 2),
+}
 """By minor the patches whose Go module was read; of the others the changelog, and the same fix in a newer minor."""
 
 _HEAD: Final = """\
@@ -38,12 +44,27 @@ marked exact makes the decisions of the real scheduler; one marked approximate h
 configuration API and reason texts, and the formulas of the oldest exact one."""
 
 
+_NOT_REPLAYED: Final = """
+Known from the sources, and decided here as by the other releases:
+
+- 1.38: the cycle of pod groups and composite groups, which is that of 1.37 (`group_cycle_of`).
+- 1.38: sums of requests beyond 2^63 - 1, which it holds at the limit; LimitRanges compared exactly; overhead of
+  devices counted per container.
+- 1.38: an allocated claim whose consumed capacity is negative, which its scheduler refuses to count.
+- 1.33.0 to 1.33.3: the scheduler crashes on a pod resized in place whose status has no resources.
+- 1.33.0 to 1.33.5: host ports of sidecar containers are not looked at.
+- 1.34.0, 1.34.1 and 1.35.0: SchedulerAsyncAPICalls is on. The table below has the newest patch's defaults. The gate
+  decides when the API server hears of a decision, and no decision.
+- 1.34.0 and 1.34.1: a victim that is being deleted already is not deleted once more by the preemption."""
+
+
 def page() -> str:
     """Return the page as Markdown."""
     sections = (
         [_HEAD],
         ["## Minors", *_minors()],
         ["## Patch releases", *_patches()],
+        ["## Not replayed", _NOT_REPLAYED],
         ["## Default plugins", *_default_plugins()],
         ["## Extension points of the plugins", *_plugins()],
         ["## Behaviour", *_fields(versions, Release, lambda release: release)],
@@ -163,7 +184,7 @@ def _shown(value: object) -> str:
     if isinstance(value, tuple):
         nested = any(isinstance(item, msgspec.Struct) for item in value)
         return (" / " if nested else ", ").join(map(_shown if nested else str, value)) or "none"
-    return f"`{value}`" if isinstance(value, str) else str(value)
+    return (f"`{value}`" if value else "none") if isinstance(value, str) else str(value)
 
 
 def _gates() -> Iterator[str]:

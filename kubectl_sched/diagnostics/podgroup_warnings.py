@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
+from kubectl_sched.config import RELEASES, KubeVersion
 from kubectl_sched.scheduler.result import Outcome
 
 if TYPE_CHECKING:
@@ -16,6 +17,13 @@ if TYPE_CHECKING:
 
 def podgroup_warnings(result: PodGroupResult) -> Iterator[str]:
     """Return a sentence for each that concerns the group."""
+    version = KubeVersion.parse(result.kubernetes_version)
+    as_of = RELEASES[version].group_cycle_of
+    if as_of:
+        yield (
+            f"the cycle of the group is replayed as of {as_of}: texts and thresholds, the placements that are tried "
+            f"and the nodes that preemption tries first differ in {version}"
+        )
     members = [each for each in result.members if each.outcome not in {Outcome.GATED, Outcome.NO_PROFILE}]
     if _order_counts(members):
         yield (

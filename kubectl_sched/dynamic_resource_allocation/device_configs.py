@@ -11,21 +11,24 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from kubectl_sched.config.allocator_versions import DeviceRules
     from kubectl_sched.framework.reserved_object import DevicesOfClass
 
     JSON = Mapping[str, Any]
 
 
 def device_configs(
-    claim: JSON, classes: Mapping[str, JSON], chosen: Sequence[DevicesOfClass], *, is_merged: bool
+    claim: JSON, classes: Mapping[str, JSON], chosen: Sequence[DevicesOfClass], rules: DeviceRules
 ) -> list[dict[str, Any]]:
     """`status.allocation.devices.config` of a claim: what its classes say, then what itself says.
 
     `claim` is the ResourceClaim, `classes` are the DeviceClasses by name, `chosen` has one entry for each of the
-    claim's requests, in order. `is_merged` is DeviceRules.configs_are_merged. A class that is gone says nothing.
+    claim's requests, in order. A class that is gone says nothing.
     """
     requests = [str(request["name"]) for request in _devices(claim).get("requests") or ()]
-    configs = [*_of_classes(classes, chosen), *_of_claim(_devices(claim), requests, chosen, is_repeated=not is_merged)]
+    of_classes = _for_each_request if rules.class_configs_are_repeated else _of_classes
+    is_merged = rules.configs_are_merged
+    configs = [*of_classes(classes, chosen), *_of_claim(_devices(claim), requests, chosen, is_repeated=not is_merged)]
     if is_merged:
         names = [{request, one.request} for request, one in zip(requests, chosen, strict=False)]
         for config in configs:
@@ -37,6 +40,12 @@ def device_configs(
 def _devices(claim: JSON) -> JSON:
     devices: JSON = (claim.get("spec") or {}).get("devices") or {}
     return devices
+
+
+def _for_each_request(classes: Mapping[str, JSON], chosen: Sequence[DevicesOfClass]) -> Iterator[dict[str, Any]]:
+    for one in chosen:
+        spec = (classes.get(one.class_name) or {}).get("spec") or {}
+        yield from ({"source": "FromClass", **config} for config in spec.get("config") or ())
 
 
 def _of_classes(classes: Mapping[str, JSON], chosen: Sequence[DevicesOfClass]) -> Iterator[dict[str, Any]]:

@@ -50,6 +50,7 @@ class GangScheduling(PreEnqueuePlugin, BindingCyclePlugin, PermitPlugin, Placeme
         self._served = handle.scheduler_names
         self._by_workload = handle.release.gangs_are_of_workloads
         self._trees = handle.release.groups_form_trees and handle.features.enabled("CompositePodGroup")
+        self._asks_root = handle.release.gangs_wait_for_root
 
     def pre_enqueue(self, pod: Pod, nodes: Snapshot) -> Status:
         """Unresolvable while the group, or too many of its pods, are missing."""
@@ -59,6 +60,8 @@ class GangScheduling(PreEnqueuePlugin, BindingCyclePlugin, PermitPlugin, Placeme
         if name is None:
             return SUCCESS
         groups = _Groups(pod=pod, nodes=nodes, served=self._served)
+        if self._asks_root:
+            return groups.enters_with_root(name, knows_trees=self._trees)
         if self._trees:
             return groups.enters_with_tree(name)
         group = groups.group(name)
@@ -163,6 +166,26 @@ class _Groups(Record, frozen=True, kw_only=True):
         if self._tree_is_ready(root, self.present):
             return SUCCESS
         return unresolvable(f'waiting for composite pod group "{root}" tree to meet quorum')
+
+    def enters_with_root(self, name: str, *, knows_trees: bool) -> Status:
+        """1.38: the group on top decides, whatever the tree looks like elsewhere."""
+        group: PodGroup | CompositePodGroup | None = self.group(name)
+        keys = [self._key("podgroup", name)]
+        while knows_trees and group is not None and (parent := group.spec.parent_composite_pod_group_name) is not None:
+            group = self.composite(parent)
+            keys.append(self._key("compositepodgroup", parent))
+            if keys[-1] in keys[:-1]:
+                return Status(Code.ERROR, (f"cycle detected in the hierarchy: [{' '.join(keys)}]",))
+        if group is None:
+            return unresolvable(
+                f'pod group "{name}" or one of its composite pod group ancestors has not been created yet'
+            )
+        is_tree = isinstance(group, CompositePodGroup)
+        if self._tree_is_ready(group.name, self.present) if is_tree else self._group_is_ready(name):
+            return SUCCESS
+        if group.spec.scheduling_policy.gang is None:
+            return unresolvable(f"waiting for {keys[-1]} tree to have at least one ready child group")
+        return unresolvable(f"waiting for {keys[-1]} to meet its quorum")
 
     def _key(self, kind: str, name: str) -> str:
         return f"{kind}/{self.pod.metadata.namespace}/{name}"

@@ -22,8 +22,15 @@ from typing import Any, Self
 
 import msgspec
 
-VERSIONS = {"1.33": "1.33.13", "1.34": "1.34.4", "1.35": "1.35.4", "1.36": "1.36.2", "1.37": "1.37.1"}
-"""The patch release that stands for each minor."""
+VERSIONS = {
+    "1.33": "1.33.13",
+    "1.34": "1.34.4",
+    "1.35": "1.35.4",
+    "1.36": "1.36.2",
+    "1.37": "1.37.1",
+    "1.38": "1.38.0-beta.0",
+}
+"""The patch release, or the tag before the first one, that stands for each minor."""
 
 KNOWN_PATCHES = {
     "1.33": ("1.33.6", "1.33.13"),
@@ -35,6 +42,9 @@ KNOWN_PATCHES = {
 """Patch releases whose modules can be had: the oldest and the newest, and both sides of what a patch changed."""
 
 PROGRAM = Path(__file__).parent / "program"
+
+NEWEST_NEEDED = "auto"
+"""The toolchain that fetches the Go that a module names where the installed one is older."""
 
 Request = dict[str, Any]
 Answer = dict[str, Any]
@@ -96,10 +106,16 @@ def program(version: str) -> Path:
     if not target.exists():
         flags = ["-tags", tags(minor), "-ldflags", f"-X main.kubernetesVersion={patch}"]
         if patch == VERSIONS[minor]:
-            build(module, target, flags=flags)
+            build(module, target, flags=flags, toolchain=NEWEST_NEEDED)
         else:
             with tempfile.TemporaryDirectory() as folder:
-                build(of_patch(module, minor, patch, Path(folder)), target, flags=["-mod=mod", *flags], sources=PROGRAM)
+                build(
+                    of_patch(module, minor, patch, Path(folder)),
+                    target,
+                    flags=["-mod=mod", *flags],
+                    sources=PROGRAM,
+                    toolchain=NEWEST_NEEDED,
+                )
     return target
 
 

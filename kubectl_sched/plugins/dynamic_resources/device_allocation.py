@@ -18,7 +18,7 @@ from kubectl_sched.plugins.dynamic_resources.counters import CompatibilityGroups
 from kubectl_sched.plugins.dynamic_resources.request_validation import constraints_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from kubectl_sched.api.apimachinery.quantity import Quantity
     from kubectl_sched.api.core import Node
@@ -210,13 +210,25 @@ class TentativeAllocation:
         self._eligibility.capacity[device.id] = total
 
         def give_back() -> None:
-            if before is None:
+            if self._rules.failed_device_keeps_counters:
+                self._subtract_capacity(device.id, consumed)
+            elif before is None:
                 del self._eligibility.capacity[device.id]
             else:
                 self._eligibility.capacity[device.id] = before
 
         undone.append(give_back)
         return arithmetic.as_published(consumed, device)
+
+    def _subtract_capacity(self, device: DeviceID, consumed: Mapping[str, Quantity]) -> None:
+        held = self._eligibility.capacity.get(device)
+        if held is None or not consumed:
+            return
+        left = {name: amount - consumed[name] if name in consumed else amount for name, amount in held.items()}
+        if all(amount.is_zero for amount in left.values()):
+            del self._eligibility.capacity[device]
+        else:
+            self._eligibility.capacity[device] = left
 
 
 def untolerated(taints: Sequence[DeviceTaint], request: ExactDeviceRequest, rules: DeviceRules) -> DeviceTaint | None:

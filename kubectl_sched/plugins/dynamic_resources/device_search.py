@@ -113,7 +113,8 @@ class Search:
             return False
         if number >= request.count:
             return self._next_request(claim, position + 1)
-        if request.count - number > ALLOCATION_RESULTS_MAX_SIZE - len(self._tentative.results[claim]):
+        again = 0 if self._rules.device_limit_counts_twice else number
+        if request.count - again > ALLOCATION_RESULTS_MAX_SIZE - len(self._tentative.results[claim]):
             raise _LimitExceeded
         if request.wants_all:
             return self._all_or_nothing(key, request, number)

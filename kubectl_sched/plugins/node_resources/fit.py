@@ -72,7 +72,7 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         self._ignored = frozenset(args.ignored_resources)
         self._ignored_groups = frozenset(args.ignored_resource_groups)
         self._resources = args.scoring_strategy.resources
-        self._strategy = strategy_of(args.scoring_strategy)
+        self._strategy = strategy_of(args.scoring_strategy, is_exact=handle.release.scores_are_exact)
         features = handle.features
         self._sidecars = features.enabled("SidecarContainers")
         self._devices = features.enabled("DRAExtendedResource")
@@ -197,4 +197,5 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         for each in assignments:
             for name, amount in scoring_request(each.pod, self._scoring, use_requested=False).items():
                 requests[name] = requests.get(name, 0) + amount
-        return placement_score(self._resources, requests, nodes, placement.rows)
+        is_exact = self._handle.release.scores_are_exact
+        return placement_score(self._resources, requests, nodes, placement.rows, is_exact=is_exact)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot.array_types import Integers, Mask, Rows
 
 MAX_NODE_SCORE = 100
-MAX_UTILIZATION = 100
+MAX_UTILIZATION = MAX_NODE_SCORE
 _MAX_CUSTOM_PRIORITY_SCORE = 10
 
 
@@ -90,11 +90,25 @@ def _with_devices(
     return allocatable, allocated
 
 
+def _shares(parts: Integers, wholes: Integers, *, is_exact: bool) -> Integers:
+    """int64[n]: hundredths of the whole (scaledFraction of 1.38); anything where the whole is 0."""
+    if not is_exact:
+        return truncated_divisions(parts * MAX_NODE_SCORE, wholes)
+    held = np.clip(parts, 0, np.maximum(wholes, 0))
+    shares = truncated_divisions(held * MAX_NODE_SCORE, wholes)
+    for row in np.flatnonzero(held > np.iinfo(np.int64).max // MAX_NODE_SCORE):
+        shares[row] = int(held[row]) * MAX_NODE_SCORE // int(wholes[row])
+    return shares
+
+
 class Strategy(ABC):
-    """A scoring strategy."""
+    """A scoring strategy. With `is_exact` large amounts do not overflow: Release.scores_are_exact."""
 
     wants: ClassVar[str]
     """The nodes that get more points, in words."""
+
+    def __init__(self, *, is_exact: bool = False) -> None:
+        self._is_exact = is_exact
 
     @abstractmethod
     def points(self, requested: Integers, allocatable: Integers) -> Integers:
@@ -126,7 +140,8 @@ class LeastAllocated(Strategy):
 
     def points(self, requested: Integers, allocatable: Integers) -> Integers:
         """100 where nothing is requested, 0 where all is."""
-        free = truncated_divisions((allocatable - requested) * MAX_NODE_SCORE, allocatable)
+        held = np.maximum(requested, 0) if self._is_exact else requested
+        free = _shares(allocatable - held, allocatable, is_exact=self._is_exact)
         return np.where(requested > allocatable, 0, free)
 
 
@@ -137,7 +152,7 @@ class MostAllocated(Strategy):
 
     def points(self, requested: Integers, allocatable: Integers) -> Integers:
         """100 where all is requested, or more."""
-        return truncated_divisions(np.minimum(requested, allocatable) * MAX_NODE_SCORE, allocatable)
+        return _shares(np.minimum(requested, allocatable), allocatable, is_exact=self._is_exact)
 
 
 class RequestedToCapacityRatio(Strategy):
@@ -145,7 +160,8 @@ class RequestedToCapacityRatio(Strategy):
 
     wants: ClassVar[str] = "nodes by the shape of the profile"
 
-    def __init__(self, shape: Sequence[UtilizationShapePoint]) -> None:
+    def __init__(self, shape: Sequence[UtilizationShapePoint], *, is_exact: bool = False) -> None:
+        super().__init__(is_exact=is_exact)
         from kubectl_sched.framework.score_helpers import broken_linear
 
         scale = MAX_NODE_SCORE // _MAX_CUSTOM_PRIORITY_SCORE
@@ -156,7 +172,7 @@ class RequestedToCapacityRatio(Strategy):
 
     def points(self, requested: Integers, allocatable: Integers) -> Integers:
         """The curve's value at the utilization in whole percent; one that overflows is below the first point."""
-        utilization = np.maximum(truncated_divisions(requested * MAX_UTILIZATION, allocatable), 0)
+        utilization = np.maximum(_shares(requested, allocatable, is_exact=self._is_exact), 0)
         return self._points_at[np.where(requested > allocatable, MAX_UTILIZATION, utilization)]
 
     def _counts(self, points: Integers, allocatable: Integers) -> Mask:
@@ -170,15 +186,17 @@ class RequestedToCapacityRatio(Strategy):
         return (whole + (ratio - whole >= 0.5)).astype(np.int64)
 
 
-def strategy_of(scoring: ScoringStrategy) -> Strategy:
+def strategy_of(scoring: ScoringStrategy, *, is_exact: bool) -> Strategy:
     """The strategy of a NodeResourcesFitArgs."""
     if scoring.type == "RequestedToCapacityRatio":
         ratio = scoring.requested_to_capacity_ratio
-        return RequestedToCapacityRatio(ratio.shape if ratio is not None else ())
-    return MostAllocated() if scoring.type == "MostAllocated" else LeastAllocated()
+        return RequestedToCapacityRatio(ratio.shape if ratio is not None else (), is_exact=is_exact)
+    return MostAllocated(is_exact=is_exact) if scoring.type == "MostAllocated" else LeastAllocated(is_exact=is_exact)
 
 
-def placement_score(resources: Sequence[ResourceSpec], requests: Mapping[str, int], nodes: Snapshot, rows: Rows) -> int:
+def placement_score(
+    resources: Sequence[ResourceSpec], requests: Mapping[str, int], nodes: Snapshot, rows: Rows, *, is_exact: bool
+) -> int:
     """Return the points of MostAllocated for the sums over these nodes, once they have these requests, too."""
     if not resources:
         return 0
@@ -192,4 +210,4 @@ def placement_score(resources: Sequence[ResourceSpec], requests: Mapping[str, in
         )
         for each in amounts
     ]
-    return int(MostAllocated().score(sums)[0])
+    return int(MostAllocated(is_exact=is_exact).score(sums)[0])

@@ -13,6 +13,7 @@ from kubectl_sched.binding.second_scheduler.cluster_events import REGISTERED, Ac
 from kubectl_sched.binding.second_scheduler.queue.queue_places import QueuePlaces
 from kubectl_sched.binding.second_scheduler.queued_pod import Backoff, Place, QueuedPod, QueuedPodGroup
 from kubectl_sched.binding.second_scheduler.scheduling_queue import LONGEST_UNSCHEDULABLE_SECONDS, SchedulingQueue
+from kubectl_sched.config import RELEASES, KubeVersion
 from kubectl_sched.plugins.priority_sort import PrioritySort
 from tests.plugins.clusters import handle, pod
 
@@ -367,3 +368,28 @@ class AnyQueue(RuleBasedStateMachine):
 
 
 TestAnyQueue = AnyQueue.TestCase
+
+
+@pytest.mark.parametrize(
+    ("patch", "is_flushed"),
+    [
+        ("1.35.7", False),
+        ("1.35.8", True),
+        ("1.36.3", False),
+        ("1.36.4", True),
+        ("1.37.0", True),
+        ("1.38.0", True),
+    ],
+)
+def test_a_pod_that_is_held_back_is_asked_about_again_after_five_minutes(patch: str, is_flushed: bool) -> None:
+    closed = {"gated"}
+    backoff = Backoff(flushes_gated=RELEASES[KubeVersion.parse(patch)].gated_pods_are_flushed)
+    order = PrioritySort(None, handle()).queue_key
+    queue = SchedulingQueue(
+        order, lambda each: "DynamicResources" if each.name in closed else None, RegisteredEvents(), backoff
+    )
+    queue.add(waiting("gated"), 0.0)
+    closed.clear()
+    assert taken(queue, LONGEST_UNSCHEDULABLE_SECONDS - 1) is None
+    found = taken(queue, LONGEST_UNSCHEDULABLE_SECONDS + 60)
+    assert (found is not None) is is_flushed

@@ -15,6 +15,7 @@ from kubectl_sched.api.meta import KubernetesObject
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.api.resource import ResourceClaim
 from kubectl_sched.api.storage import PersistentVolume, PersistentVolumeClaim
+from kubectl_sched.config.versions import RELEASES, KubeVersion
 from kubectl_sched.dynamic_resource_allocation.device_configs import device_configs
 from kubectl_sched.framework.reserved_object import Reservation, Write
 from kubectl_sched.scheduler.end_of_cycle import reserved
@@ -302,7 +303,7 @@ def check_write(
     assert stored["status"]["reservedFor"] == status["reservedFor"]
     if "allocation" in status:
         source = raw.get(claim.name) or written[claim.name]
-        configs = device_configs(source, raw, reservation.chosen, is_merged=False)
+        configs = device_configs(source, raw, reservation.chosen, RELEASES[KubeVersion(1, 36)].devices)
         devices = {**status["allocation"]["devices"], **({"config": configs} if configs else {})}
         ours = {**status["allocation"], "devices": devices}
         assert without_chance(stored["status"]["allocation"]) == without_chance(ours)

@@ -9,6 +9,9 @@ from tests.oracle.generate.values import NAMESPACES, Json, metadata
 GATES = ("GenericWorkload", "GangScheduling", "CompositePodGroup", "TopologyAwareWorkloadScheduling")
 """What turns gangs on; each is asked for where the version knows it."""
 
+ONLY_1_38 = "RequestCostAggregation"
+"""A gate that 1.38 brings; where it is known, a composite group has the version of the others."""
+
 NAMES = ("gang-a", "gang-b", "gang-c")
 COMPOSITES = ("tree-a", "tree-b")
 
@@ -36,7 +39,7 @@ _disruptions = st.fixed_dictionaries(
 def groups(draw: st.DrawFn, gates: frozenset[str]) -> list[Json]:
     """Some of the groups that pods name: parts of Workloads in 1.35, PodGroups since, composite ones since 1.37."""
     if "CompositePodGroup" in gates:
-        return [*(draw(_pod_groups("v1beta1", trees=True))), *draw(_composites())]
+        return [*(draw(_pod_groups("v1beta1", trees=True))), *draw(_composites(gates))]
     if "TopologyAwareWorkloadScheduling" in gates:
         return draw(_pod_groups("v1alpha2", trees=False))
     return draw(_workloads())
@@ -92,10 +95,10 @@ def _pod_groups(draw: st.DrawFn, version: str, *, trees: bool) -> list[Json]:
 
 
 @st.composite
-def _composites(draw: st.DrawFn) -> list[Json]:
+def _composites(draw: st.DrawFn, gates: frozenset[str]) -> list[Json]:
     return [
         _object(
-            "v1alpha3",
+            "v1beta1" if ONLY_1_38 in gates else "v1alpha3",
             "CompositePodGroup",
             name,
             namespace,

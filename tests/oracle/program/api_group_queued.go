@@ -1,4 +1,4 @@
-//go:build k8s1.37
+//go:build k8s1.37 && !k8s1.38
 
 package main
 

@@ -31,10 +31,6 @@ func popFromQueue(queue *internalqueue.PriorityQueue) (*framework.QueuedPodInfo,
 	return entity.(*framework.QueuedPodInfo), nil
 }
 
-func returnToQueue(queue *internalqueue.PriorityQueue, info *framework.QueuedPodInfo) error {
-	return queue.AddUnschedulablePodIfNotPresent(logger, info, queue.SchedulingCycle())
-}
-
 //go:linkname podWorthRequeuing k8s.io/kubernetes/pkg/scheduler/backend/queue.(*PriorityQueue).isPodWorthRequeuing
 func podWorthRequeuing(*internalqueue.PriorityQueue, klog.Logger, *framework.QueuedPodInfo, ClusterEvent, any, any, unsafe.Pointer) int
 

@@ -179,11 +179,11 @@ func (c *cycle) filter(state CycleState, nodes []NodeInfo) []NodeInfo {
 
 // extend asks the extenders about the nodes that passed the filters. Their failure is reported by SchedulePod.
 func (c *cycle) extend(nodes []NodeInfo) []NodeInfo {
-	if len(c.sched.Extenders) == 0 {
+	if len(c.extenders()) == 0 {
 		return nodes
 	}
 	statuses := framework.NewDefaultNodeToStatus()
-	passing, err := findNodesThatPassExtenders(c.ctx, c.sched.Extenders, c.pod, nodes, statuses)
+	passing, err := c.passExtenders(nodes, statuses)
 	if err != nil {
 		return nil
 	}
@@ -290,7 +290,7 @@ func (c *cycle) checkStatuses(fit *framework.FitError) {
 
 // score scores the feasible nodes, first as kube-scheduler does, then plugin by plugin.
 func (c *cycle) score(state CycleState, feasible []NodeInfo) {
-	totals, err := prioritizeNodes(c.ctx, c.sched.Extenders, c.fw, state, c.pod, feasible)
+	totals, err := c.prioritize(state, feasible)
 	if err != nil {
 		c.response.ScoreError = err.Error()
 		return
@@ -352,7 +352,7 @@ func (c *cycle) scoreAlone(state CycleState, plugin ScorePlugin, feasible []Node
 func (c *cycle) checkTotal(total NodePluginScores) {
 	scores := c.response.Nodes[total.Name].Scores
 	for _, real := range total.Scores {
-		for _, extender := range c.sched.Extenders {
+		for _, extender := range c.extenders() {
 			if real.Name == extender.Name() {
 				scores[real.Name] = &Score{Weighted: real.Score}
 			}

@@ -1,4 +1,4 @@
-//go:build k8s1.36
+//go:build k8s1.36 && !k8s1.38
 
 package main
 

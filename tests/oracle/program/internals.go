@@ -9,28 +9,17 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/klog/v2"
 	"k8s.io/kubernetes/pkg/scheduler"
 	internalcache "k8s.io/kubernetes/pkg/scheduler/backend/cache"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
-	"k8s.io/kubernetes/pkg/scheduler/framework/preemption"
 
 	_ "unsafe" // for go:linkname
 )
 
 // What kube-scheduler keeps to itself and has to be asked here: nothing of it is written again.
 
-//go:linkname prioritizeNodes k8s.io/kubernetes/pkg/scheduler.prioritizeNodes
-func prioritizeNodes(context.Context, []Extender, framework.Framework, CycleState, *v1.Pod, []NodeInfo) ([]NodePluginScores, error)
-
-//go:linkname findNodesThatPassExtenders k8s.io/kubernetes/pkg/scheduler.findNodesThatPassExtenders
-func findNodesThatPassExtenders(context.Context, []Extender, *v1.Pod, []NodeInfo, *framework.NodeToStatus) ([]NodeInfo, error)
-
 //go:linkname skipPodSchedule k8s.io/kubernetes/pkg/scheduler.(*Scheduler).skipPodSchedule
 func skipPodSchedule(*scheduler.Scheduler, context.Context, framework.Framework, *v1.Pod) bool
-
-//go:linkname callExtenders k8s.io/kubernetes/pkg/scheduler/framework/preemption.(*Evaluator).callExtenders
-func callExtenders(*preemption.Evaluator, klog.Logger, *v1.Pod, []preemption.Candidate) ([]preemption.Candidate, *Status)
 
 //go:linkname truncateMessage k8s.io/kubernetes/pkg/scheduler.truncateMessage
 func truncateMessage(string) string

@@ -54,7 +54,7 @@ func (c *cycle) postFilter(fit *framework.FitError) {
 type rehearsal struct {
 	evaluator *preemption.Evaluator
 	// candidates are those that the extenders leave, with the victims that they leave.
-	candidates []preemption.Candidate
+	candidates []preemptionCandidate
 	byNode     map[string]*DryRun
 	potential  int
 	enough     int
@@ -114,7 +114,7 @@ func (r *rehearsal) run(c *cycle, state CycleState, nodes []NodeInfo) error {
 		if !status.IsSuccess() {
 			return status.AsError()
 		}
-		slices.SortFunc(left, func(a, b preemption.Candidate) int { return strings.Compare(a.Name(), b.Name()) })
+		slices.SortFunc(left, func(a, b preemptionCandidate) int { return strings.Compare(a.Name(), b.Name()) })
 		r.candidates = left
 	}
 	return nil
@@ -154,7 +154,7 @@ func (r *rehearsal) winners(c *cycle) []string {
 			continue
 		}
 		for range duels {
-			if r.evaluator.SelectCandidate(c.ctx, []preemption.Candidate{first, rival}).Name() == rival.Name() {
+			if r.evaluator.SelectCandidate(c.ctx, []preemptionCandidate{first, rival}).Name() == rival.Name() {
 				names = append(names, rival.Name())
 				break
 			}

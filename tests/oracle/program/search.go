@@ -19,7 +19,7 @@ func (c *Cluster) search(request *Request, pod *v1.Pod) *Response {
 		return response
 	}
 	for _, index := range request.StartIndexes {
-		unexported(c.sched, "nextStartNodeIndex").SetInt(int64(index))
+		nextStart(c.sched).SetInt(int64(index))
 		result, err := schedulePod(c.ctx, c.sched, fw, framework.NewCycleState(), &framework.QueuedPodInfo{PodInfo: run.info})
 		search := Search{
 			StartIndex: index, Host: result.SuggestedHost,
