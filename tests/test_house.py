@@ -200,3 +200,11 @@ def test_records_are_made_by_keywords() -> None:
     records = subclasses(Record) | subclasses(CachingRecord)
     assert len(records) > 100
     assert {record.__name__ for record in records if record.__match_args__} == set()
+
+
+def test_http_is_spoken_by_a_library() -> None:
+    """urllib3 connects, pools and sends; http.client has errors and the class of an answer's head."""
+    own = re.compile(
+        r"urllib\.request|HTTPSConnection|import http\.client|_read_status|HTTP/1\.1\\r|http\.client import .*Conn"
+    )
+    assert [str(path) for path in SOURCES if own.search(path.read_text("utf-8"))] == []

@@ -14,10 +14,9 @@ import msgspec
 
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.framework.extender_decoding import ExtenderError
-from kubectl_sched.sources.extender.extender_transport import post
+from kubectl_sched.sources.extender.extender_transport import Trust, post
 
 if TYPE_CHECKING:
-    import socket
     from collections.abc import Callable, Mapping
 
     from kubectl_sched.api.core import Node
@@ -66,7 +65,7 @@ class HTTPExtenders:
     def send(self, extender: Extender, verb: str, arguments: Mapping[str, Any]) -> Any:
         """The decoded JSON answer. Raises ExtenderError in the words of Go's client."""
         url = f"{extender.url_prefix.rstrip('/')}/{verb}"
-        status, body = post(url, msgspec.json.encode(arguments), _context(extender), extender.http_timeout.seconds)
+        status, body = post(url, msgspec.json.encode(arguments), _trust(extender), extender.http_timeout.seconds)
         if status != _OK:
             raise ExtenderError(
                 f"failed {verb} with extender at URL {extender.address.rstrip('/')}/{verb}, code {status}"
@@ -90,21 +89,10 @@ class HTTPExtenders:
         return found
 
 
-class _Context(ssl.SSLContext):
-    """Checks the server against a name of its own, where one is set."""
-
-    server_name: str = ""
-
-    def wrap_socket(self, sock: socket.socket, *arguments: Any, **more: Any) -> ssl.SSLSocket:
-        """Wrap the socket as the library does, with that name instead of the address's."""
-        more["server_hostname"] = self.server_name or more.get("server_hostname")
-        return super().wrap_socket(sock, *arguments, **more)
-
-
-def _context(extender: Extender) -> ssl.SSLContext:
+def _trust(extender: Extender) -> Trust:
     """TLS as makeTransport sets it up: enableHTTPS without a certificate authority checks nothing."""
     tls = extender.tls_config
-    context = _Context(ssl.PROTOCOL_TLS_CLIENT)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     has_authority = tls is not None and bool(tls.ca_file or tls.ca_data)
     if (tls is not None and tls.insecure) or (extender.enable_https and not has_authority):
         context.check_hostname = False
@@ -113,11 +101,10 @@ def _context(extender: Extender) -> ssl.SSLContext:
         context.load_default_certs()
     if tls is not None:
         _load(context, tls)
-    return context
+    return Trust(context, tls.server_name if tls is not None else "")
 
 
-def _load(context: _Context, tls: ExtenderTLSConfig) -> None:
-    context.server_name = tls.server_name
+def _load(context: ssl.SSLContext, tls: ExtenderTLSConfig) -> None:
     try:
         if tls.ca_data:
             context.load_verify_locations(cadata=base64.b64decode(tls.ca_data).decode())

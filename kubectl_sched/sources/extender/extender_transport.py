@@ -5,104 +5,132 @@ What fails is told in plain sentences, which name the address without its user, 
 
 from __future__ import annotations
 
-import http.client
-import ipaddress
+import os
 import socket
 import ssl
-import urllib.error
-import urllib.request
 from base64 import b64encode
-from contextlib import contextmanager
-from functools import partial
-from threading import Timer
-from time import monotonic
-from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import SplitResult, unquote, urlsplit
+from contextlib import closing
+from http.client import HTTPException, RemoteDisconnected
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from urllib.parse import SplitResult, unquote, urljoin, urlsplit
+
+from urllib3 import Timeout, disable_warnings
+from urllib3.exceptions import InsecureRequestWarning
 
 from kubectl_sched.framework.extender_decoding import ExtenderError
+from kubectl_sched.sources.live.connections.connection_pools import LEAST_SECONDS, pool_manager
+from kubectl_sched.sources.live.connections.pooled_connection import answered_by
+from kubectl_sched.sources.live.connections.proxies import proxy_from_environment
+from kubectl_sched.sources.live.connections.urllib3_errors import errors_of_the_line
+from kubectl_sched.sources.live.live_errors import UnconnectedError
+from kubectl_sched.sources.live.request_deadline import Deadline
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from urllib3 import PoolManager
+    from urllib3.response import BaseHTTPResponse
 
 _KEEP_THE_METHOD: Final = frozenset({307, 308})
+_MOST_REDIRECTS: Final = 10
 _SCHEMES: Final = frozenset({"http", "https"})
 _MOST_BYTES: Final = 64 << 20
 """An answer about 5,000 nodes, sent whole, has a tenth of it."""
 
+_CHUNK: Final = 1 << 18
 
-def post(url: str, body: bytes, context: ssl.SSLContext, seconds: float) -> tuple[int, bytes]:
+
+class Trust(NamedTuple):
+    """The certificates that count, and the name that a server's has to be for, where that is not its address's."""
+
+    context: ssl.SSLContext
+    server_name: str = ""
+
+
+def post(url: str, body: bytes, trust: Trust, seconds: float) -> tuple[int, bytes]:
     """Return the answer's status and its body, as far as it came; with no deadline unless `seconds` is positive.
 
     Raises ExtenderError.
     """
     parts = _parse(url)
-    deadline = _Deadline(seconds if seconds > 0 else None)
+    deadline = Deadline(seconds if seconds > 0 else None)
     shown = f"the extender at {parts.scheme}://{_address(parts)}{parts.path}"
-    late = f"{shown} did not answer within {seconds:g} s"
-    request = urllib.request.Request(  # noqa: S310 - http or https, as _parse sees to
-        _without_user(parts), body, {"Content-Type": "application/json", **_authorization(parts)}, method="POST"
-    )
-    with deadline.running():
-        try:
-            response = _opener(parts, context, deadline).open(request, timeout=deadline.seconds)
-        except urllib.error.HTTPError as error:
-            error.close()
-            return error.code, b""
-        except (OSError, http.client.HTTPException, ValueError) as error:
-            cause = error.reason if isinstance(error, urllib.error.URLError) else error
-            if deadline.passed or isinstance(cause, TimeoutError):
-                raise ExtenderError(late) from None
-            raise ExtenderError(f"{shown} {_reason(cause)}") from None
-        with response:
-            try:
-                answer = response.read(_MOST_BYTES + 1)
-                cut = bool(response.length)
-            except (OSError, http.client.HTTPException) as error:
-                answer, cut = getattr(error, "partial", b""), True
-            if cut and deadline.passed:
-                raise ExtenderError(late)
-            if len(answer) > _MOST_BYTES:
-                raise ExtenderError(f"{shown} gives an answer of over {_MOST_BYTES >> 20} MiB")
-            return response.status, answer
-
-
-class _Deadline:
-    """Ends a connection when the time for a whole request is over; a socket's own timeout is for each step of it."""
-
-    def __init__(self, seconds: float | None) -> None:
-        self.seconds = seconds
-        self._until = None if seconds is None else monotonic() + seconds
-        self._timers: list[Timer] = []
-
-    @property
-    def passed(self) -> bool:
-        """Report whether the time is over."""
-        return self._until is not None and monotonic() >= self._until
-
-    def watch(self, connection: socket.socket) -> None:
-        """Shut the connection down at the end of the time."""
-        if self._until is not None:
-            timer = Timer(max(self._until - monotonic(), 0), partial(_shut, connection))
-            timer.daemon = True
-            timer.start()
-            self._timers.append(timer)
-
-    @contextmanager
-    def running(self) -> Iterator[None]:
-        """Around the request; after it nothing is shut down any more."""
-        try:
-            yield
-        finally:
-            for timer in self._timers:
-                timer.cancel()
-
-
-def _shut(connection: socket.socket) -> None:
-    """Below TLS, which another thread may be in the middle of."""
+    cause: BaseException | None
     try:
-        socket.socket.shutdown(connection, socket.SHUT_RDWR)
-    except OSError:
-        return
+        with answered_by(deadline), errors_of_the_line(), closing(_answer(parts, body, trust, deadline)) as response:
+            answer = _body(response, deadline)
+    except UnconnectedError as error:
+        cause = error.__cause__
+    except (OSError, HTTPException, ValueError) as error:
+        cause = error
+    else:
+        if len(answer) > _MOST_BYTES:
+            raise ExtenderError(f"{shown} gives an answer of over {_MOST_BYTES >> 20} MiB")
+        return response.status, answer
+    if isinstance(cause, TimeoutError):
+        raise ExtenderError(f"{shown} did not answer within {seconds:g} s")
+    raise ExtenderError(f"{shown} {_reason(cause)}")
+
+
+def _answer(parts: SplitResult, body: bytes, trust: Trust, deadline: Deadline) -> BaseHTTPResponse:
+    """Return the head of the answer, of the last place that the request is sent on to.
+
+    The same is sent again where the status asks for it, and else a GET; credentials go to the same host only.
+    """
+    method, sent = "POST", body or None
+    headers = {"Content-Type": "application/json", **_authorization(parts)}
+    for _ in range(_MOST_REDIRECTS):
+        response = _manager(parts, trust).urlopen(
+            method,
+            parts._replace(netloc=_address(parts)).geturl(),
+            body=sent,
+            headers=headers,
+            timeout=_timeout(deadline),
+            retries=False,
+            redirect=False,
+            preload_content=False,
+            decode_content=False,
+            enforce_content_length=False,
+        )
+        location = response.get_redirect_location()
+        if not location:
+            return response
+        response.close()
+        before, parts = parts, urlsplit(urljoin(parts.geturl(), location))
+        if not _names_a_host(parts):
+            break
+        if response.status not in _KEEP_THE_METHOD:
+            method, sent = "GET", None
+        if before.hostname != parts.hostname or (before.scheme, parts.scheme) == ("https", "http"):
+            headers.pop("Authorization", None)
+    raise ValueError
+
+
+def _manager(parts: SplitResult, trust: Trust) -> PoolManager:
+    """Return what connects to the address, through the proxy that Go would take."""
+    how: dict[str, Any] = {}
+    if parts.scheme == "https":
+        how = {"ssl_context": trust.context, "server_hostname": trust.server_name or None}
+        if trust.context.verify_mode is ssl.CERT_NONE:
+            disable_warnings(InsecureRequestWarning)
+    proxy = proxy_from_environment(parts.geturl(), os.environ)
+    return pool_manager(urlsplit(proxy) if proxy else None, how)
+
+
+def _timeout(deadline: Deadline) -> Timeout:
+    left = None if deadline.left is None else max(deadline.left, LEAST_SECONDS)
+    return Timeout(connect=left, read=left)
+
+
+def _body(response: BaseHTTPResponse, deadline: Deadline) -> bytes:
+    """Return the body as far as it comes before the line breaks, no more than a little over what is taken in."""
+    answer = bytearray()
+    try:
+        with errors_of_the_line():
+            while len(answer) <= _MOST_BYTES and (piece := response.read(_CHUNK)):
+                answer += piece
+    except (OSError, HTTPException):
+        if deadline.left == 0:
+            raise TimeoutError from None
+    return bytes(answer)
 
 
 def _parse(url: str) -> SplitResult:
@@ -112,13 +140,13 @@ def _parse(url: str) -> SplitResult:
         _ = parts.port
     except ValueError:
         raise ExtenderError("the extender's urlPrefix is no URL") from None
-    if parts.scheme not in _SCHEMES or not parts.hostname:
+    if not _names_a_host(parts):
         raise ExtenderError("the extender's urlPrefix is no URL that begins with http:// or https:// and names a host")
     return parts
 
 
-def _without_user(parts: SplitResult) -> str:
-    return parts._replace(netloc=_address(parts)).geturl()
+def _names_a_host(parts: SplitResult) -> bool:
+    return parts.scheme in _SCHEMES and bool(parts.hostname)
 
 
 def _address(parts: SplitResult) -> str:
@@ -132,95 +160,6 @@ def _authorization(parts: SplitResult) -> dict[str, str]:
     return {"Authorization": f"Basic {b64encode(user.encode()).decode()}"}
 
 
-def _opener(parts: SplitResult, context: ssl.SSLContext, deadline: _Deadline) -> urllib.request.OpenerDirector:
-    """HTTP and HTTPS through the environment's proxies, which Go never asks for this machine itself."""
-    opener = urllib.request.OpenerDirector()
-    proxies: dict[str, str] | None = {} if _is_loopback(parts.hostname or "") else None
-    for handler in (
-        urllib.request.ProxyHandler(proxies),
-        _HTTPHandler(deadline),
-        _HTTPSHandler(deadline, context),
-        _RedirectHandler(),
-        urllib.request.HTTPDefaultErrorHandler(),
-        urllib.request.HTTPErrorProcessor(),
-    ):
-        opener.add_handler(handler)
-    return opener
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
-class _Connection(http.client.HTTPConnection):
-    deadline: _Deadline
-
-    def connect(self) -> None:
-        super().connect()
-        self.deadline.watch(self.sock)
-
-
-class _TLSConnection(http.client.HTTPSConnection):
-    deadline: _Deadline
-
-    def connect(self) -> None:
-        super().connect()
-        self.deadline.watch(self.sock)
-
-
-def _connection(kind: type[_Connection | _TLSConnection], deadline: _Deadline, host: str, **more: Any) -> Any:
-    connection = kind(host, **more)
-    connection.deadline = deadline
-    return connection
-
-
-class _HTTPHandler(urllib.request.HTTPHandler):
-    def __init__(self, deadline: _Deadline) -> None:
-        super().__init__()
-        self._deadline = deadline
-
-    def http_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
-        """Open a connection that knows the deadline."""
-        return self.do_open(partial(_connection, _Connection, self._deadline), req)
-
-
-class _HTTPSHandler(urllib.request.HTTPSHandler):
-    def __init__(self, deadline: _Deadline, context: ssl.SSLContext) -> None:
-        super().__init__()
-        self._deadline = deadline
-        self._tls = context
-
-    def https_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
-        """Open a connection that knows the deadline."""
-        return self.do_open(partial(_connection, _TLSConnection, self._deadline, context=self._tls), req)
-
-
-class _RedirectHandler(urllib.request.HTTPRedirectHandler):
-    """Sends the same again where the status asks for it, and else a GET; credentials go to the same host only."""
-
-    def redirect_request(
-        self, req: urllib.request.Request, fp: Any, code: int, msg: str, headers: Any, newurl: str
-    ) -> urllib.request.Request | None:
-        """The request to the new place."""
-        again: urllib.request.Request | None
-        if code in _KEEP_THE_METHOD:
-            again = urllib.request.Request(newurl, req.data, dict(req.header_items()), method=req.get_method())  # noqa: S310
-        else:
-            again = super().redirect_request(req, fp, code, msg, headers, newurl)
-        if again is not None and not _may_know_credentials(urlsplit(req.full_url), urlsplit(newurl)):
-            again.remove_header("Authorization")
-        return again
-
-    http_error_308 = urllib.request.HTTPRedirectHandler.http_error_302
-
-
-def _may_know_credentials(before: SplitResult, after: SplitResult) -> bool:
-    return before.hostname == after.hostname and (before.scheme, after.scheme) != ("https", "http")
-
-
 def _reason(cause: object) -> str:
     """Describe the failure in our own words: an exception's may quote an address with its password."""
     match cause:
@@ -228,9 +167,9 @@ def _reason(cause: object) -> str:
             reason = f"has a certificate that cannot be verified: {cause.verify_message}"
         case ssl.SSLError():
             reason = f"does not speak TLS as it should ({cause.reason})"
-        case http.client.RemoteDisconnected():
+        case RemoteDisconnected():
             reason = "ended the connection without an answer"
-        case http.client.HTTPException():
+        case HTTPException():
             reason = "gives an answer that is no HTTP"
         case socket.gaierror():
             reason = "cannot be found: its host has no address"

@@ -274,6 +274,16 @@ def test_one_that_has_moved_is_asked_again(server: ExtenderServer, tmp_path: Pat
     assert first[1] == second[1]
 
 
+@pytest.mark.parametrize(("moved_to", "asked"), [("/scheduler/moved", 10), ("ftp://localhost/x", 1)])
+def test_one_that_sends_nowhere_is_given_up(moved_to: str, asked: int, server: ExtenderServer, tmp_path: Path) -> None:
+    server.moved_to = moved_to
+    result = replay(extender(server.url, filterVerb="moved", nodeCacheCapable=True), cluster(), tmp_path)
+    assert (
+        result.error == f"the extender at {server.url}/moved cannot be asked, or sends elsewhere to what is no address"
+    )
+    assert len(server.asked) == asked
+
+
 @pytest.mark.parametrize("moved", ["moved", "moved-for-a-get"])
 @pytest.mark.parametrize("elsewhere", [True, False])
 def test_credentials_go_to_the_host_that_they_are_for(

@@ -38,7 +38,7 @@ CONNECT_SECONDS = 30.0
 _UNQUOTED = "/?:@!$&'()*+,;=~%[]"
 """The characters of a request's target that stand as they are, besides letters and digits."""
 
-_LEAST_SECONDS = 0.001
+LEAST_SECONDS = 0.001
 """The least time to wait: 0 would mean not to wait for a socket at all."""
 
 _KEPT = 64
@@ -95,8 +95,8 @@ class Connections:
             route = self._route
         connecting = deadline.left or self._endpoint.timeout or CONNECT_SECONDS
         timeout = Timeout(
-            connect=max(connecting / route.addresses, _LEAST_SECONDS),
-            read=silence_seconds if deadline.left is None else max(deadline.left, _LEAST_SECONDS),
+            connect=max(connecting / route.addresses, LEAST_SECONDS),
+            read=silence_seconds if deadline.left is None else max(deadline.left, LEAST_SECONDS),
         )
         with answered_by(deadline), errors_of_the_line():
             return route.pool.urlopen(
@@ -136,9 +136,7 @@ class _Route(NamedTuple):
             if endpoint.insecure:
                 disable_warnings(InsecureRequestWarning)
         proxy = proxy_before(endpoint, environment)
-        manager = _manager(proxy, how)
-        pools = manager.pool_classes_by_scheme.items()
-        manager.pool_classes_by_scheme = {scheme: with_our_connections(pool) for scheme, pool in pools}
+        manager = pool_manager(proxy, how)
         host, port = host_of(server), server.port or PORTS[server.scheme]
         try:
             pool = manager.connection_from_host(host, port, server.scheme)
@@ -150,10 +148,15 @@ class _Route(NamedTuple):
         return cls(shown, pool, before + quote(server.path.rstrip("/"), _UNQUOTED), _addresses(*dialled))
 
 
-def _manager(proxy: SplitResult | None, how: Mapping[str, Any]) -> PoolManager:
-    """Return what makes pools of connections straight to a server, or through a proxy."""
-    if proxy is None:
-        return PoolManager(**how)
+def pool_manager(proxy: SplitResult | None, how: Mapping[str, Any]) -> PoolManager:
+    """Return what makes pools of our connections straight to a server, or through a proxy."""
+    manager = PoolManager(**how) if proxy is None else _proxy_manager(proxy, how)
+    pools = manager.pool_classes_by_scheme.items()
+    manager.pool_classes_by_scheme = {scheme: with_our_connections(pool) for scheme, pool in pools}
+    return manager
+
+
+def _proxy_manager(proxy: SplitResult, how: Mapping[str, Any]) -> PoolManager:
     if proxy.scheme.startswith("socks"):
         return _socks_manager(proxy, how)
     return ProxyManager(

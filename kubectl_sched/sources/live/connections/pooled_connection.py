@@ -111,13 +111,13 @@ class _Connection(HTTPConnection):
         return response
 
     def connect(self) -> None:
-        """Connect, by whatever way. Raises UnconnectedError: nothing was sent."""
+        """Connect, by whatever way. Raises UnconnectedError, with its cause: nothing was sent."""
         try:
             super().connect()
         except HTTPError as error:
-            raise self._unreached(error) from None
+            raise self._unreached(error) from cause_of(error)
         except (OSError, HTTPException) as error:
-            raise self._broken(error) from None
+            raise self._broken(error) from error
 
     def _unreached(self, error: HTTPError) -> UnconnectedError:
         """Return the error of a line that could not be had."""
