@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from kubectl_sched.api.affinity import NodeSelectorRequirement
+from kubectl_sched.api.affinity import NodeSelectorRequirement, TopologySpreadConstraint
 from kubectl_sched.api.apimachinery.quantity import parse_resource_list
 from kubectl_sched.api.meta import KubernetesObject
 from kubectl_sched.node_provisioning.karpenter.cloudprovider.instance_type import InstanceType, Offering
@@ -36,7 +36,15 @@ def options_of(request: Json) -> Options:
         well_known=frozenset(request["wellKnownLabels"]),
         reservation_label=request["reservationIDLabel"],
         max_instance_types=request["maxInstanceTypes"],
+        default_constraints=_default_constraints(request),
     )
+
+
+def _default_constraints(request: Json) -> tuple[TopologySpreadConstraint, ...]:
+    """The default constraints of the request's SCHEDULER_CONFIG, which releases before 1.15 do not read."""
+    stated = msgspec.yaml.decode(request.get("schedulerConfig") or "{}").get("podTopologySpread", {})
+    found = msgspec.convert(stated.get("defaultConstraints", []), tuple[TopologySpreadConstraint, ...])
+    return found if release_of(request.get("release", "1.14.1")).spreads_by_default else ()
 
 
 def replay(request: Json) -> Outcome:
@@ -89,6 +97,7 @@ def instance_type(stated: Json) -> InstanceType:
         offerings,
         parse_resource_list(stated["capacity"]),
         parse_resource_list(stated.get("overhead") or {}),
+        stated.get("volumeLimits"),
     )
 
 

@@ -68,6 +68,7 @@ class Annotations(Part, frozen=True, rename=None):
         name="cluster-autoscaler.kubernetes.io/scale-down-disabled", default=None
     )
     safe_to_evict: str | None = msgspec.field(name="cluster-autoscaler.kubernetes.io/safe-to-evict", default=None)
+    disruption_cost: str | None = msgspec.field(name="karpenter.sh/disruption-cost", default=None)
     deletion_cost: str | None = msgspec.field(name="controller.kubernetes.io/pod-deletion-cost", default=None)
     daemonset_pod: str | None = msgspec.field(name="cluster-autoscaler.kubernetes.io/daemonset-pod", default=None)
     machine_owner: str | None = msgspec.field(name="cluster.x-k8s.io/owner-name", default=None)

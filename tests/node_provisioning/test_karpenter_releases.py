@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kubectl_sched.node_provisioning.karpenter.karpenter_release import RELEASES, release_of
-from tests.node_provisioning.test_new_nodes import CAPACITY_TYPE, ZONE, answered, pod, pool
+from tests.node_provisioning.test_new_nodes import CAPACITY_TYPE, ZONE, answered, node, pod, pod_on, pool
 
 Json = dict[str, Any]
 
@@ -78,8 +78,24 @@ def test_a_full_reservation_leaves_on_demand_since_1_15(tmp_path: Path) -> None:
     )
 
 
-def test_the_default_spread_of_1_15_is_said_not_to_be_replayed(tmp_path: Path) -> None:
-    told = "the default topology spread constraints of SCHEDULER_CONFIG are not replayed"
-    for version, is_told in (("1.14.3", False), ("1.15.0", True)):
-        made = karpenter(version, SCHEDULER_CONFIG="podTopologySpread: {}")
-        assert (told in answered(tmp_path, pool("general"), made, pod())["assumed"]) == is_told
+@pytest.mark.parametrize(("version", "zones"), [("1.14.3", []), ("1.15.0", [["b"]])])
+def test_pods_of_a_service_have_the_default_spread_since_1_15(
+    tmp_path: Path, version: str, zones: list[list[str]]
+) -> None:
+    spread = {"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule"}
+    made = karpenter(version, SCHEDULER_CONFIG=json.dumps({"podTopologySpread": {"defaultConstraints": [spread]}}))
+    service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web", "namespace": "default"},
+               "spec": {"selector": {"app": "web"}}}  # fmt: skip
+    pods = [pod(), pod_on("n1", "1")]
+    for each in pods:
+        each["metadata"]["labels"] = {"app": "web"}
+    objects = [pool("general"), made, service, node("n1", **{ZONE: "a"}), *pods]
+    found = answered(tmp_path, *objects, types=types(offering("a"), offering("b")))["karpenter"]
+    wanted = found["nodeClaim"]["requirements"]
+    assert [each["values"] for each in wanted if each["key"] == ZONE] == zones
+
+
+def test_a_scheduler_config_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    made = karpenter("1.15.0", SCHEDULER_CONFIG="podTopologySpread: {defaultConstraints: [{maxSkew: 0}]}")
+    told = "SCHEDULER_CONFIG cannot be read: no default topology spread constraint is replayed"
+    assert told in answered(tmp_path, pool("general"), made, pod())["assumed"]

@@ -24,6 +24,18 @@ class KarpenterRelease(Record, frozen=True, kw_only=True):
     volumes_come_first: bool = False
     """A pod of which a volume cannot be found is placed nowhere."""
 
+    limits_volumes_by_type: bool = False
+    """An instance type limits the volumes of new nodes, and of nodes whose CSINode does not know the driver yet."""
+
+    spreads_by_default: bool = False
+    """Pods without spread constraints have those of --scheduler-config."""
+
+    reads_disruption_cost: bool = False
+    """The annotation karpenter.sh/disruption-cost comes before the deletion cost, and both are whole numbers."""
+
+    reboots_nodes: bool = False
+    """A node may be rebooted in place, which counts as a disruption; deletion is asked for before initialization."""
+
     @property
     def order(self) -> tuple[int, ...]:
         """The numbers of the version."""
@@ -39,6 +51,10 @@ RELEASES: Final = (
         tells_full_reservations=True,
         overrides_replace=True,
         volumes_come_first=True,
+        limits_volumes_by_type=True,
+        spreads_by_default=True,
+        reads_disruption_cost=True,
+        reboots_nodes=True,
     ),
 )
 """The releases, oldest first. Of the patches between two, the older one is replayed."""

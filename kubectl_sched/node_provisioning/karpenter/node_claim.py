@@ -15,6 +15,7 @@ from kubectl_sched.node_provisioning.karpenter.scheduling.requirement import IN,
 from kubectl_sched.node_provisioning.karpenter.scheduling.requirements import incompatibility, is_compatible, merged
 from kubectl_sched.node_provisioning.karpenter.scheduling.resource_lists import merge, min_resources
 from kubectl_sched.node_provisioning.karpenter.scheduling.untolerated_taints import tolerates_all, untolerated_text
+from kubectl_sched.node_provisioning.karpenter.scheduling.volume_topology import together
 from kubectl_sched.node_provisioning.karpenter.topology.topology_constraints import Violation
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from kubectl_sched.node_provisioning.karpenter.reserved_capacity import Reservations
     from kubectl_sched.node_provisioning.karpenter.scheduling.host_port_usage import HostPort
     from kubectl_sched.node_provisioning.karpenter.scheduling.requirements import Requirements
+    from kubectl_sched.node_provisioning.karpenter.scheduling.volume_topology import Volumes
     from kubectl_sched.node_provisioning.karpenter.topology.ties import Ties
     from kubectl_sched.node_provisioning.karpenter.topology.topology_constraints import Topology
 
@@ -76,6 +78,7 @@ class NewNodeClaim:
         self.min_values_relaxed = False
         self.requirements = merged(template.requirements.values(), [requirement(HOSTNAME, IN, (hostname,))])
         self._ports: dict[str, tuple[HostPort, ...]] = {}
+        self._volumes: Volumes = {}
         self._simulation = simulation
 
     def can_add(self, data: PodData, *, relaxes_min_values: bool) -> Addition | Rejection:
@@ -83,18 +86,28 @@ class NewNodeClaim:
         taints, tolerations = self.template.taints, data.pod.spec.tolerations
         if not tolerates_all(taints, tolerations):
             return Rejection(lambda: untolerated_text(taints, tolerations))
+        options = self._attaching(data)
+        if not options.any():
+            wanted_volumes = together(self._volumes, data.volumes)
+            return Rejection(lambda: self.template.table.attachment_text(wanted_volumes, self.options))
         known, well_known = self.requirements, self.template.table.well_known
         if not is_compatible(known, data.requirements, well_known):
             wanted = data.requirements
             return Rejection(lambda: f"incompatible requirements, {incompatibility(known, wanted, well_known)}")
         base = merged(known.values(), data.requirements.values())
         first, *others = data.volume_alternatives or ({},)
-        found = self._with_volumes(data, base, first, relaxes_min_values=relaxes_min_values)
+        found = self._with_volumes(data, options, base, first, relaxes_min_values=relaxes_min_values)
         for alternative in others:
             if isinstance(found, Addition):
                 break
-            found = self._with_volumes(data, base, alternative, relaxes_min_values=relaxes_min_values)
+            found = self._with_volumes(data, options, base, alternative, relaxes_min_values=relaxes_min_values)
         return found
+
+    def _attaching(self, data: PodData) -> Mask:
+        """Return the instance types that volumes can be attached to for the pod, too; all where types limit none."""
+        if not data.volumes:
+            return self.options
+        return self.options & self.template.table.attaching(together(self._volumes, data.volumes))
 
     def add(self, data: PodData, addition: Addition) -> None:
         """Take the pod (Add)."""
@@ -105,6 +118,7 @@ class NewNodeClaim:
         self._simulation.topology.register(HOSTNAME, self.hostname)
         self._simulation.topology.record(data.pod, self.template.taints, addition.requirements)
         self._ports[data.pod.key] = data.host_ports
+        self._volumes = together(self._volumes, data.volumes)
         if addition.reserved or self.reserved:
             self._simulation.reservations.hold(self.hostname, addition.reserved)
         self.reserved = addition.reserved
@@ -131,7 +145,13 @@ class NewNodeClaim:
         return [group for group in self.groups if (self.options & group.mask).any()]
 
     def _with_volumes(
-        self, data: PodData, base: Requirements, alternative: Requirements, *, relaxes_min_values: bool
+        self,
+        data: PodData,
+        options: Mask,
+        base: Requirements,
+        alternative: Requirements,
+        *,
+        relaxes_min_values: bool,
     ) -> Addition | Rejection:
         """The NodeClaim with the pod and its volumes where one alternative has them (tryVolumeAlternative)."""
         well_known = self.template.table.well_known
@@ -146,10 +166,10 @@ class NewNodeClaim:
         if not is_compatible(base, narrowed, well_known):
             before = base
             return Rejection(lambda: incompatibility(before, narrowed, well_known))
-        return self._on_instance_types(data, {**base, **narrowed}, relaxes_min_values=relaxes_min_values)
+        return self._on_instance_types(data, options, {**base, **narrowed}, relaxes_min_values=relaxes_min_values)
 
     def _on_instance_types(
-        self, data: PodData, requirements: Requirements, *, relaxes_min_values: bool
+        self, data: PodData, options: Mask, requirements: Requirements, *, relaxes_min_values: bool
     ) -> Addition | Rejection:
         used = self._ports
         groups = [
@@ -159,7 +179,7 @@ class NewNodeClaim:
         ]
         demand = Demand(requirements, data.requests, merge(self.requests, data.requests))
         found = filter_instance_types(
-            self.template.table, self.options, groups, demand, relaxes_min_values=relaxes_min_values
+            self.template.table, options, groups, demand, relaxes_min_values=relaxes_min_values
         )
         if isinstance(found, NoInstanceType):
             return Rejection(found.text)

@@ -12,6 +12,8 @@ from kubectl_sched.record import Record
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from kubectl_sched.api.affinity import TopologySpreadConstraint
+
 MAX_INSTANCE_TYPES: Final = 600
 
 
@@ -37,6 +39,12 @@ class Options(Record, frozen=True, kw_only=True):
     replaces_spot_by_spot: bool = False
     """The feature gate SpotToSpotConsolidation is on."""
 
+    manages_deletion_costs: bool = False
+    """The feature gate PodDeletionCostManagement is on: Karpenter itself writes deletion costs, and reads none."""
+
+    default_constraints: tuple[TopologySpreadConstraint, ...] = ()
+    """The spread constraints of pods that have none, out of SCHEDULER_CONFIG."""
+
     well_known: frozenset[str] = CORE_WELL_KNOWN
     """The labels that an instance type may have without a NodePool naming them; providers add their own."""
 
@@ -55,16 +63,19 @@ def options_of(
     provider_domains: Iterable[str] = (),
     reservation_label: str = "",
     release: KarpenterRelease = NEWEST,
+    default_constraints: tuple[TopologySpreadConstraint, ...] = (),
 ) -> Options:
     """Return the options that the flags set, with the labels of the providers."""
     gates = feature_gates(flags)
     return Options(
         release=release,
+        default_constraints=default_constraints if release.spreads_by_default else (),
         respects_preferences=flags.get("preference-policy") != "Ignore",
         relaxes_min_values=flags.get("min-values-policy") == "BestEffort",
         reserves_capacity=gates.get("ReservedCapacity", True),
         applies_overlays=gates.get("NodeOverlay", False),
         replaces_spot_by_spot=gates.get("SpotToSpotConsolidation", False),
+        manages_deletion_costs=gates.get("PodDeletionCostManagement", False),
         ignores_devices=flags.get("ignore-dra-requests", "true") in TRUE,
         well_known=well_known,
         restricted_domains=frozenset({GROUP, *provider_domains} - {""}),

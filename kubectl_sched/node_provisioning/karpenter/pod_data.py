@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.node_provisioning.karpenter.scheduling.host_port_usage import HostPort
     from kubectl_sched.node_provisioning.karpenter.scheduling.requirements import Requirements
+    from kubectl_sched.node_provisioning.karpenter.scheduling.volume_topology import Volumes
 
 
 class PodData(NamedTuple):
@@ -22,6 +23,8 @@ class PodData(NamedTuple):
     strict_requirements: Requirements
     volume_alternatives: tuple[Requirements, ...]
     host_ports: tuple[HostPort, ...]
+    volumes: Volumes
+    """The claims of each driver; none where an object is missing."""
 
 
 class Rejection(NamedTuple):

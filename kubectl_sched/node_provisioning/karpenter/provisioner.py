@@ -14,9 +14,11 @@ from kubectl_sched.api.storage import CSINode
 from kubectl_sched.node_provisioning.karpenter.cloudprovider.instance_type_table import InstanceTypeTable
 from kubectl_sched.node_provisioning.karpenter.cloudprovider.node_overlays import overlaid
 from kubectl_sched.node_provisioning.karpenter.daemons import DaemonOverheadGroup, DaemonPods, daemon_set_pods
+from kubectl_sched.node_provisioning.karpenter.default_spread import with_default_spread
 from kubectl_sched.node_provisioning.karpenter.disruption_limits import DisruptionLimits
 from kubectl_sched.node_provisioning.karpenter.existing_node import ExistingNode, Usage
 from kubectl_sched.node_provisioning.karpenter.instance_type_filter import Demand, Filtered, filter_instance_types
+from kubectl_sched.node_provisioning.karpenter.karpenter_labels import INSTANCE_TYPE
 from kubectl_sched.node_provisioning.karpenter.node_claim import Simulation
 from kubectl_sched.node_provisioning.karpenter.node_claim_template import (
     NodeClaimTemplate,
@@ -140,7 +142,8 @@ def _solved(cluster: Cluster, asked: _Round, ties: Ties) -> Outcome:
             options.restricted_domains,
         )
     tables = _tables(pools, instance_types, options)
-    volumes, reachable = _volume_requirements(asked.needing.pods, cluster.storage)
+    pods = with_default_spread(asked.needing.pods, cluster, options)
+    volumes, reachable = _volume_requirements(pods, cluster.storage)
     active = [each for each in cluster.state_nodes if not each.is_being_deleted]
     topology = Topology(
         _surroundings(cluster, active),
@@ -152,7 +155,10 @@ def _solved(cluster: Cluster, asked: _Round, ties: Ties) -> Outcome:
     daemons = DaemonPods(daemon_set_pods(cluster.of(DaemonSet), cluster.of(Pod)))
     templates = _templates(pools, tables, daemons, options)
     reservations = Reservations(tables.values(), options.reservation_label)
-    nodes = [_existing(each, cluster, daemons, topology) for each in asked.nodes]
+    nodes = [
+        _existing(each, cluster, daemons, topology, _volume_limits(each, cluster, instance_types, options))
+        for each in asked.nodes
+    ]
     solver = Solver(
         Setting(
             templates,
@@ -166,7 +172,7 @@ def _solved(cluster: Cluster, asked: _Round, ties: Ties) -> Outcome:
             asked.removal,
         )
     )
-    solver.solve(asked.needing.pods)
+    solver.solve(pods)
     return outcome_of(solver, nodes, asked.needing.ignored, options, ties)
 
 
@@ -281,12 +287,14 @@ def remaining_resources(pools: Iterable[NodePool], nodes: Iterable[StateNode]) -
     return remaining
 
 
-def _existing(state: StateNode, cluster: Cluster, daemons: DaemonPods, topology: Topology) -> ExistingNode:
+def _existing(
+    state: StateNode, cluster: Cluster, daemons: DaemonPods, topology: Topology, volume_limits: Mapping[str, int]
+) -> ExistingNode:
     running = daemons.on_node(state.taints, label_requirements(state.labels))
-    return ExistingNode(state, _usage(state, cluster), requests_for_pods(*running), topology)
+    return ExistingNode(state, _usage(state, cluster, volume_limits), requests_for_pods(*running), topology)
 
 
-def _usage(state: StateNode, cluster: Cluster) -> Usage:
+def _usage(state: StateNode, cluster: Cluster, volume_limits: Mapping[str, int]) -> Usage:
     """Return what the pods on a node use; volumes whose objects are missing are left out."""
     pods = cluster.pods_by_node.get(state.node.name, []) if state.node is not None else []
     volumes: dict[str, frozenset[str]] = {}
@@ -301,12 +309,21 @@ def _usage(state: StateNode, cluster: Cluster) -> Usage:
         merge(*map(requests_for_pods, owned)),
         {pod.key: host_ports(pod) for pod in pods},
         volumes,
-        _volume_limits(state, cluster),
+        volume_limits,
     )
 
 
-def _volume_limits(state: StateNode, cluster: Cluster) -> dict[str, int]:
+def _volume_limits(
+    state: StateNode, cluster: Cluster, types: Mapping[str, Sequence[InstanceType]], options: Options
+) -> dict[str, int]:
+    """Return the volumes that a node takes by driver: as its CSINode says, else as its type does in newer releases."""
     name = state.node.name if state.node is not None else None
     found = next((each for each in cluster.of(CSINode) if each.name == name), None)
     drivers = found.spec.drivers if found is not None else ()
-    return {each.name: each.allocatable.count or 0 for each in drivers if each.allocatable is not None}
+    if not options.release.limits_volumes_by_type:
+        return {each.name: each.allocatable.count or 0 for each in drivers if each.allocatable is not None}
+    kinds = types.get(state.node_pool, ()) if state.node_pool else ()
+    kind = next((each for each in kinds if each.name == state.labels.get(INSTANCE_TYPE)), None)
+    stated = {each.name: each.allocatable.count if each.allocatable is not None else None for each in drivers}
+    limits = {**(kind.volume_limits if kind is not None else {}), **stated}
+    return {driver: limit for driver, limit in limits.items() if limit is not None}

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from kubectl_sched.node_provisioning.karpenter.node_claim_template import NodeClaimTemplate
     from kubectl_sched.node_provisioning.karpenter.operator_options import Options
     from kubectl_sched.node_provisioning.karpenter.scheduling.requirements import Requirements
+    from kubectl_sched.node_provisioning.karpenter.scheduling.volume_topology import Volumes
 
 _DYNAMIC_RESOURCES = "pod has Dynamic Resource Allocation requirements that are not yet supported by Karpenter"
 _NO_TEMPLATE = "nodepool requirements filtered out all available instance types"
@@ -112,7 +113,14 @@ class Solver:
             pod_requirements(pod, strict=True),
             self._setting.volume_requirements.get(pod.key, ()),
             host_ports(pod),
+            self._volumes(pod),
         )
+
+    def _volumes(self, pod: Pod) -> Volumes:
+        try:
+            return pod_volumes(pod, self._setting.storage)
+        except MissingVolumeObject:
+            return {}
 
     def _try_schedule(self, data: PodData) -> Rejection | None:
         """Place a pod, relaxing it as far as it can be (trySchedule)."""

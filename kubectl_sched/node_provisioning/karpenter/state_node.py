@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_sched.api.apimachinery.quantity import of_value, parse_resource_list
 from kubectl_sched.api.core import HOSTNAME, Node
+from kubectl_sched.api.meta import find_condition
 from kubectl_sched.node_provisioning.karpenter.karpenter_labels import INITIALIZED, INSTANCE_TYPE, NODE_POOL, REGISTERED
 from kubectl_sched.node_provisioning.karpenter.scheduling.untolerated_taints import is_ephemeral, is_same
 
@@ -82,6 +83,12 @@ class StateNode:
         if self.claim is not None:
             return self.claim.is_being_deleted
         return self.node is not None and self.node.metadata.deletion_timestamp is not None
+
+    @property
+    def is_rebooting(self) -> bool:
+        """Report whether its machine is being rebooted in place (RebootInProgress)."""
+        rebooting = find_condition(self.claim.status.conditions, "Rebooting") if self.claim is not None else None
+        return rebooting is not None and rebooting.status == "True"
 
     @cached_property
     def capacity(self) -> Resources:

@@ -13,7 +13,6 @@ from kubectl_sched.node_provisioning.karpenter.disruption.disruption_budgets imp
     EMPTY,
     UNDERUTILIZED,
     InvalidBudget,
-    allowed_disruptions,
     is_active,
 )
 from kubectl_sched.node_provisioning.karpenter.disruption.disruption_times import (
@@ -204,7 +203,7 @@ class KarpenterRemovals:
             why = f" for {', '.join(budget.reasons)}" if budget.reasons else ""
             when = f" from {budget.schedule} for {budget.duration}" if budget.schedule else ""
             yield "budget", f"{budget.nodes} nodes at once{why}{when}{_activity(budget, now)}"
-        allowed = allowed_disruptions(pool, self._cluster.state_nodes, UNDERUTILIZED, now)
+        allowed = self._replay.allowed(pool, UNDERUTILIZED)
         if allowed is not None and disruption.budgets:
             yield "allowedDisruptions", str(allowed)
         drifted = find_condition(state.claim.status.conditions, DRIFTED)

@@ -69,6 +69,7 @@ def setting(cluster: Cluster, instance_types: tuple[bytes, str] | None) -> Setti
         [each.restricted_domain for each in found],
         reservation_label(found, types),
         karpenter.release,
+        karpenter.default_constraints,
     )
     assumed = (*karpenter.assumed, *_about_types(types, is_file=instance_types is not None))
     assumed += tuple(f"the labels of the provider {each} are not known here" for each in sorted(unknown))

@@ -1,7 +1,8 @@
-"""Compares our replay of Karpenter with Karpenter on generated clusters.
+"""Compares our replay of Karpenter with Karpenter on generated clusters, of 1.14.1 unless another release is named.
 
     python -m tests.oracle.karpenter.compare --pods 20000
     python -m tests.oracle.karpenter.compare --pods 10000 --movement
+    python -m tests.oracle.karpenter.compare --pods 10000 --release 1.15.0 --newer
     python -m tests.oracle.karpenter.compare --pods 400 --record fixtures/karpenter/1.14.1.jsonl.gz
 
 A difference makes the exit code 1 and names the seed of its cluster. Where Karpenter leaves a choice to chance, the
@@ -19,7 +20,8 @@ import msgspec
 
 from tests.karpenter_decisions import as_answer, comparable, differences, options_of, replay
 from tests.oracle.karpenter.generate import request_of, with_movement
-from tests.oracle.karpenter.oracle import KarpenterOracle
+from tests.oracle.karpenter.generate_newer import with_newer_rules
+from tests.oracle.karpenter.oracle import VERSION, VERSIONS, KarpenterOracle
 
 RUNS = 40
 RUNS_FOR_DIFFERENCE = 400
@@ -55,16 +57,21 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--record", type=Path)
     parser.add_argument("--movement", action="store_true", help="nodes that go away, gates and reservations in each")
+    parser.add_argument("--release", choices=VERSIONS, default=VERSION)
+    parser.add_argument("--newer", action="store_true", help="volume limits of types and default spread constraints")
     asked = parser.parse_args()
     counts: Counter[str] = Counter()
     wrong = 0
     recorded = []
     seed = asked.seed
-    with KarpenterOracle() as oracle:
+    with KarpenterOracle(asked.release) as oracle:
         while counts["pods"] < asked.pods:
             request = request_of(seed)
             if asked.movement:
                 request = with_movement(request, seed)
+            if asked.newer:
+                request = with_newer_rules(request, seed)
+            request["release"] = asked.release
             counts["pods"] += pending(request)
             found = verdict(oracle, request)
             counts[found] += 1

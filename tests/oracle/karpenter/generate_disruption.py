@@ -117,8 +117,9 @@ class _Disrupted:
                   "conditions": [condition("Ready", "True" if self.chance(0.93) else "False")]}  # fmt: skip
         node = {"apiVersion": "v1", "kind": "Node", "metadata": metadata, "spec": {"providerID": f"fake://{name}"},
                 "status": status}  # fmt: skip
-        if self.chance(0.03):
-            return [claim]
+        if self.chance(0.03):  # Karpenter 1.15.0 goes down over a NodeClaim that reboots and has no node
+            conditions = [each for each in claim["status"]["conditions"] if each["type"] != "Rebooting"]
+            return [{**claim, "status": {**claim["status"], "conditions": conditions}}]
         pods = [self.bound_pod(f"bound-{number}-{copy}", name)
                 for copy in range(self._random.choice([0, 1, 1, 2, 3, 4]))]  # fmt: skip
         return [claim, node, *pods] if self.chance(0.97) else [node, *pods]
@@ -128,6 +129,8 @@ class _Disrupted:
         conditions[0]["lastTransitionTime"] = self._random.choice(BEFORE)
         if self.chance(0.85):
             conditions.append(condition("Consolidatable", "True"))
+        if self.chance(0.02):
+            conditions.append(condition("Rebooting", "True"))
         if self.chance(0.25):
             conditions.append(condition("Drifted", "True" if self.chance(0.9) else "False"))
         node_class = {"group": "karpenter.test.sh", "kind": "TestNodeClass", "name": "default"}
@@ -160,6 +163,9 @@ class _Disrupted:
         if self.chance(0.15):
             cost = self._random.choice(["-2147483647", "1000", "2147483647", "x", "-134217728"])
             metadata["annotations"]["controller.kubernetes.io/pod-deletion-cost"] = cost
+        if self.chance(0.08):
+            cost = self._random.choice(["-2147483648", "1000000000", "2147483648", "1.5"])
+            metadata["annotations"]["karpenter.sh/disruption-cost"] = cost
         if self.chance(0.15):
             spec["priority"] = self._random.choice([-2147483648, 1000, 1000000000])
         if self.chance(0.15):

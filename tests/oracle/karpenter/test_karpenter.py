@@ -14,7 +14,8 @@ from tests.karpenter_decisions import instance_type
 from tests.oracle.build import GoMissingError
 from tests.oracle.karpenter.compare import verdict
 from tests.oracle.karpenter.generate import request_of, with_movement, with_overlays, with_rarities
-from tests.oracle.karpenter.oracle import KarpenterOracle, instance_types
+from tests.oracle.karpenter.generate_newer import with_newer_rules
+from tests.oracle.karpenter.oracle import VERSION, KarpenterOracle, instance_types
 
 pytestmark = pytest.mark.oracle
 
@@ -27,12 +28,22 @@ In 7000572 the last NodeClaim of a NodePool lowers no minValues, and an earlier 
 OVERLAID = 60
 RARE = 60
 MOVING = 60
+NEWER = 40
 
 
 @pytest.fixture(scope="module")
 def karpenter() -> Iterator[KarpenterOracle]:
+    yield from _running(VERSION)
+
+
+@pytest.fixture(scope="module")
+def newest() -> Iterator[KarpenterOracle]:
+    yield from _running("1.15.0")
+
+
+def _running(version: str) -> Iterator[KarpenterOracle]:
     try:
-        running = KarpenterOracle()
+        running = KarpenterOracle(version)
     except GoMissingError as missing:
         pytest.skip(str(missing))
     with running:
@@ -83,3 +94,10 @@ def test_every_aspect_agrees_about_nodes_that_go_away_gates_and_reservations(
 ) -> None:
     request = with_movement(request_of(seed), seed)
     assert verdict(karpenter, request) in {"the same", "the same, tied", "tied, in no run"}
+
+
+@pytest.mark.parametrize("seed", range(NEWER))
+def test_every_aspect_agrees_with_1_15(newest: KarpenterOracle, seed: int) -> None:
+    for request in (with_movement(request_of(seed), seed), with_newer_rules(request_of(seed), seed)):
+        request["release"] = newest.version
+        assert verdict(newest, request) in {"the same", "the same, tied", "tied, in no run"}

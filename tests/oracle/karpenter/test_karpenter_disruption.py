@@ -9,17 +9,17 @@ import pytest
 
 from tests.oracle.build import GoMissingError
 from tests.oracle.karpenter.compare_disruption import asked, disagreements
-from tests.oracle.karpenter.oracle import KarpenterOracle
+from tests.oracle.karpenter.oracle import VERSIONS, KarpenterOracle
 
 pytestmark = pytest.mark.oracle
 
 CLUSTERS = range(60)
 
 
-@pytest.fixture(scope="module")
-def karpenter() -> Iterator[KarpenterOracle]:
+@pytest.fixture(scope="module", params=VERSIONS)
+def karpenter(request: pytest.FixtureRequest) -> Iterator[KarpenterOracle]:
     try:
-        running = KarpenterOracle()
+        running = KarpenterOracle(request.param)
     except GoMissingError as missing:
         pytest.skip(str(missing))
     with running:
@@ -28,4 +28,5 @@ def karpenter() -> Iterator[KarpenterOracle]:
 
 @pytest.mark.parametrize("seed", CLUSTERS)
 def test_every_node_has_the_verdicts_of_karpenter(karpenter: KarpenterOracle, seed: int) -> None:
-    assert disagreements(*asked(karpenter, seed)) == {}
+    request, theirs = asked(karpenter, seed)
+    assert disagreements({**request, "release": karpenter.version}, theirs) == {}

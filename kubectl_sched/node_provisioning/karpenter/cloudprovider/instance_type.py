@@ -69,12 +69,15 @@ class InstanceType:
         offerings: tuple[Offering, ...],
         capacity: Resources,
         overhead: Resources,
+        volume_limits: Mapping[str, int] | None = None,
     ) -> None:
         self.name = name
         self.requirements = requirements
         self.offerings = offerings
         self.capacity = capacity
         self.overhead = overhead
+        self.volume_limits = dict(volume_limits or {})
+        """The volumes that can be attached, by CSI driver, as far as the provider knows."""
 
     def allocatable_offerings(self, *, replaces: bool) -> tuple[tuple[Resources, tuple[Offering, ...]], ...]:
         """Return what is allocatable with which offerings, first those without overrides (AllocatableOfferingsList).

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from kubectl_sched.node_provisioning.karpenter.cloudprovider.instance_type import InstanceType, Offering
     from kubectl_sched.node_provisioning.karpenter.scheduling.requirement import Requirement
     from kubectl_sched.node_provisioning.karpenter.scheduling.requirements import Requirements
+    from kubectl_sched.node_provisioning.karpenter.scheduling.volume_topology import Volumes
 
 Mask: TypeAlias = NDArray[np.bool_]
 
@@ -72,6 +73,27 @@ class InstanceTypeTable:
     def has_unreserved(self, rows: Sequence[int], requirements: Requirements) -> bool:
         """Report whether any of the types has a compatible offering that is not reserved."""
         return self._offerings.has_unreserved(rows, requirements)
+
+    def attaching(self, volumes: Volumes) -> Mask:
+        """The types that all of these volumes can be attached to; releases that know no such limits have all."""
+        mask = self.everything
+        if not self.release.limits_volumes_by_type:
+            return mask
+        for driver, claims in volumes.items():
+            fits = [len(claims) <= each.volume_limits.get(driver, len(claims)) for each in self.types]
+            mask = mask & np.array(fits, dtype=np.bool_)
+        return mask
+
+    def attachment_text(self, volumes: Volumes, options: Mask) -> str:
+        """Karpenter's words where none of the options can have the volumes (volumeAttachmentLimitError)."""
+        text = "would exceed volume limit for all instance type options"
+        offered = [each for each, is_option in zip(self.types, options.tolist(), strict=True) if is_option]
+        for driver, claims in sorted(volumes.items()):
+            limits = [each.volume_limits.get(driver, len(claims)) for each in offered]
+            if all(limit < len(claims) for limit in limits):
+                most = max(limits, default=-1)
+                return f"{text} (provisioner={driver}, volume-count={len(claims)}, volume-limit={most})"
+        return text
 
     def within(self, limits: Mapping[str, Quantity]) -> Mask:
         """The types of which no resource is more than what is left of it (filterByRemainingResources)."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from kubectl_sched.node_provisioning.karpenter.cloudprovider.instance_type import InstanceType
     from kubectl_sched.node_provisioning.karpenter.cluster import Cluster
     from kubectl_sched.node_provisioning.karpenter.disruption.candidates import Candidate
+    from kubectl_sched.node_provisioning.karpenter.operator_options import Options
 
 BALANCED: Final = "Balanced"
 _K: Final = 2
@@ -63,7 +64,10 @@ class Score(NamedTuple):
 
 
 def pool_totals(
-    cluster: Cluster, candidates: Mapping[str, Candidate], types: Mapping[str, Sequence[InstanceType]]
+    cluster: Cluster,
+    candidates: Mapping[str, Candidate],
+    types: Mapping[str, Sequence[InstanceType]],
+    options: Options,
 ) -> dict[str, PoolTotals]:
     """Return the totals of each NodePool that has a candidate (computeNodePoolTotals)."""
     disruption: dict[str, float] = {}
@@ -71,7 +75,8 @@ def pool_totals(
         if NODE_POOL in node.labels:
             own = candidates.get(node.name)
             pods = cluster.pods_by_node.get(node.node.name, []) if node.node is not None else []
-            cost = own.cost if own is not None else disruption_cost(pod for pod in pods if not stays_with_node(pod))
+            others = (pod for pod in pods if not stays_with_node(pod))
+            cost = own.cost if own is not None else disruption_cost(others, options)
             disruption[node.node_pool] = disruption.get(node.node_pool, 0.0) + cost
     totals = {}
     for pool in {each.pool.name for each in candidates.values()}:

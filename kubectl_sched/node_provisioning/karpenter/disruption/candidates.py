@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.node_provisioning.karpenter.cloudprovider.instance_type import InstanceType
     from kubectl_sched.node_provisioning.karpenter.cluster import Cluster
+    from kubectl_sched.node_provisioning.karpenter.operator_options import Options
     from kubectl_sched.node_provisioning.karpenter.state_node import StateNode
 
 NODE_COST: Final = 1.0
@@ -27,8 +28,10 @@ NODE_COST: Final = 1.0
 
 _PROTECTED: Final = 'Disruption is blocked through the "karpenter.sh/do-not-disrupt" annotation'
 _MOST_COST: Final = 10.0
+_MAX_INT32: Final = 2**31 - 1
 _DELETION_COST_UNIT: Final = 2.0**27
 _PRIORITY_UNIT: Final = 2.0**25
+_WHOLE: Final = re.compile(r"[+-]?\d{1,12}", re.ASCII)
 _NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
@@ -74,8 +77,9 @@ class Candidate(CachingRecord, frozen=True, kw_only=True):
 class CandidateJudge:
     """The cluster that candidates are looked for in."""
 
-    def __init__(self, cluster: Cluster, types: Mapping[str, Sequence[InstanceType]]) -> None:
+    def __init__(self, cluster: Cluster, types: Mapping[str, Sequence[InstanceType]], options: Options) -> None:
         self._now = cluster.at
+        self._options = options
         self._pools = {each.name: each for each in cluster.of(NodePool)}
         self._types = types
         self._limits = DisruptionLimits(cluster.of(PodDisruptionBudget), cluster.at)
@@ -111,7 +115,7 @@ class CandidateJudge:
         name = state.labels.get(INSTANCE_TYPE, "")
         kind = next((each for each in self._types.get(pool.name, ()) if each.name == name), None)
         moved = [pod for pod in self.pods_of(state) if is_reschedulable(pod)]
-        return Candidate(state=state, pool=pool, instance_type=kind, cost=disruption_cost(moved))
+        return Candidate(state=state, pool=pool, instance_type=kind, cost=disruption_cost(moved, self._options))
 
     def _node_obstacle(self, state: StateNode) -> str:
         if state.claim is None:
@@ -120,13 +124,24 @@ class CandidateJudge:
             return "Nodeclaim does not have an associated node"
         is_known = state.node_pool in self._pools and bool(self._types.get(state.node_pool))
         checks = (
-            (state.is_initialized, "Node isn't initialized"),
-            (not state.is_being_deleted, "Node is deleting or marked for deletion"),
+            *self._stage_checks(state),
             (state.node.metadata.annotations.do_not_disrupt != "true", _PROTECTED),
             (NODE_POOL in state.labels, f"Node doesn't have required label (label={NODE_POOL})"),
             (is_known, f"NodePool not found (NodePool={state.node_pool})"),
         )
         return next((said for holds, said in checks if not holds), "")
+
+    def _stage_checks(self, state: StateNode) -> Iterator[tuple[bool, str]]:
+        """Yield whether the node is at a stage of its life at which it can go, and what is said if not."""
+        going = (not state.is_being_deleted, "Node is deleting or marked for deletion")
+        if not self._options.release.reboots_nodes:
+            yield state.is_initialized, "Node isn't initialized"
+            yield going
+            return
+        yield not state.is_rebooting, "Node is rebooting"
+        yield going
+        yield state.is_initialized or state.is_registered, "Node isn't initialized nor registered"
+        yield state.is_initialized, "Node isn't initialized"
 
     def _budget_obstacles(self, pod: Pod) -> Iterator[Obstacle]:
         if is_protected_by_annotation(pod, self._now):
@@ -155,23 +170,33 @@ def price_of(kind: InstanceType | None, labels: Mapping[str, str]) -> float:
     return 0.0 if math.isnan(price) else price
 
 
-def disruption_cost(pods: Iterable[Pod]) -> float:
+def disruption_cost(pods: Iterable[Pod], options: Options) -> float:
     """Return the disruption cost of a node with these pods; pods whose cost is below 0 make it no less."""
     cost = NODE_COST
     for pod in pods:  # one after the other, as Go adds floats
-        cost += max(0.0, eviction_cost(pod))
+        cost += max(0.0, eviction_cost(pod, options))
     return cost
 
 
-def eviction_cost(pod: Pod) -> float:
+def eviction_cost(pod: Pod, options: Options) -> float:
     """Return the cost of evicting a pod: 1, more or less by its deletion cost and its priority (EvictionCost)."""
-    cost = 1.0
-    stated = pod.metadata.annotations.deletion_cost
-    if stated is not None and _NUMBER.fullmatch(stated) is not None:
-        cost += float(stated) / _DELETION_COST_UNIT
+    cost = 1.0 + _stated_cost(pod, options) / _DELETION_COST_UNIT
     if pod.spec.priority is not None:
         cost += pod.spec.priority / _PRIORITY_UNIT
     return min(max(cost, -_MOST_COST), _MOST_COST)
+
+
+def _stated_cost(pod: Pod, options: Options) -> float:
+    """Return the cost that an annotation states; 0 if none does that can be read."""
+    own, general = pod.metadata.annotations.disruption_cost, pod.metadata.annotations.deletion_cost
+    if not options.release.reads_disruption_cost:
+        return float(general) if general is not None and _NUMBER.fullmatch(general) is not None else 0.0
+    if own is None and options.manages_deletion_costs:
+        return 0.0
+    stated = own if own is not None else general
+    is_whole = stated is not None and _WHOLE.fullmatch(stated) is not None
+    cost = int(stated) if stated is not None and is_whole else 0
+    return float(cost) if -_MAX_INT32 - 1 <= cost <= _MAX_INT32 else 0.0
 
 
 def stays_with_node(pod: Pod) -> bool:

@@ -25,13 +25,17 @@ class InvalidBudget(ValueError):  # noqa: N818 - read as a sentence: raise Inval
     """A budget that Karpenter cannot read. It then disrupts no node of the NodePool."""
 
 
-def allowed_disruptions(pool: NodePool, nodes: Iterable[StateNode], reason: str, now: str | None) -> int | None:
+def allowed_disruptions(
+    pool: NodePool, nodes: Iterable[StateNode], reason: str, now: str | None, *, counts_reboots: bool
+) -> int | None:
     """Return how many more nodes of a NodePool may go for a reason (BuildDisruptionBudgetMapping).
 
     None if a budget has a schedule, and the time is not known.
     """
-    counted = [each for each in nodes if each.node_pool == pool.name and _counts(each)]
-    disrupting = sum(each.is_being_deleted or not _is_ready(each) for each in counted)
+    own = [each for each in nodes if each.node_pool == pool.name]
+    rebooting = {each.name for each in own if counts_reboots and each.is_rebooting}
+    counted = [each for each in own if _counts(each, is_rebooting=each.name in rebooting)]
+    disrupting = sum(each.is_being_deleted or each.name in rebooting or not _is_ready(each) for each in counted)
     allowed = UNLIMITED
     try:
         for budget in pool.spec.disruption.budgets:
@@ -82,9 +86,9 @@ def scaled(text: str, nodes: int) -> int:
     return -(-int(digits) * nodes // 100) if text.endswith("%") else int(digits)
 
 
-def _counts(node: StateNode) -> bool:
+def _counts(node: StateNode, *, is_rebooting: bool) -> bool:
     """Report whether a node is one of those that shares are of: managed, initialized, and not terminating."""
-    if node.claim is None or not node.is_initialized:
+    if node.claim is None or not (node.is_initialized or is_rebooting):
         return False
     terminating = find_condition(node.claim.status.conditions, "InstanceTerminating")
     return terminating is None or terminating.status != "True"

@@ -29,6 +29,7 @@ from kubectl_sched.record import CachingRecord
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from kubectl_sched.api.karpenter import NodePool
     from kubectl_sched.node_provisioning.karpenter.cloudprovider.instance_type import InstanceType
     from kubectl_sched.node_provisioning.karpenter.cluster import Cluster
     from kubectl_sched.node_provisioning.karpenter.disruption.candidates import Candidate, Obstacle
@@ -85,16 +86,21 @@ class DisruptionReplay:
         self._types = types
         self._options = options
         self._seed = seed
-        self._judge = CandidateJudge(cluster, types)
+        self._judge = CandidateJudge(cluster, types, options)
         self._graceful: dict[str, Candidate] = {}
         for state in cluster.state_nodes:
             if not self._judge.obstacles(state) and not self._judge.pod_obstacles(state):
                 self._graceful[state.name] = self._judge.candidate(state)
-        self._totals = pool_totals(cluster, self._graceful, types)
+        self._totals = pool_totals(cluster, self._graceful, types, options)
 
     def verdicts(self, state: StateNode) -> tuple[MethodVerdict, ...]:
         """Return the verdict of each method on a node of a NodePool, in the order in which Karpenter asks them."""
         return tuple(self._verdict(state, reason) for reason in METHODS)
+
+    def allowed(self, pool: NodePool, reason: str) -> int | None:
+        """Return how many more nodes of a NodePool may go for a reason; None if that depends on an unknown time."""
+        nodes, now = self._cluster.state_nodes, self._cluster.at
+        return allowed_disruptions(pool, nodes, reason, now, counts_reboots=self._options.release.reboots_nodes)
 
     def _verdict(self, state: StateNode, reason: str) -> MethodVerdict:
         obstacles = self._judge.obstacles(state)
@@ -108,7 +114,7 @@ class DisruptionReplay:
         wanted = _wants(candidate, reason)
         if wanted is not True:
             return MethodVerdict(reason=reason, said=((UNCONSOLIDATABLE, wanted),) if wanted else ())
-        allowed = allowed_disruptions(candidate.pool, self._cluster.state_nodes, reason, self._cluster.at)
+        allowed = self.allowed(candidate.pool, reason)
         verdict = MethodVerdict(reason=reason, is_candidate=True, allowed=allowed)
         if allowed == 0:
             return verdict
