@@ -212,70 +212,45 @@ class PlainOutput(OptionGroup, frozen=True, kw_only=True):
     output: Annotated[Output, Option("--output", "-o", help="How to print the answer.")] = Output.table
 
 
-class ColoredOutput(PlainOutput, frozen=True, kw_only=True):
-    """The format of what is printed."""
-
-    color: Annotated[Color, Option("--color", help="When to colour.")] = Color.auto
-
-
-Notes = Annotated[bool, Option("--notes", help="Show every note (as -o wide).")]
-Brief = Annotated[bool, Option("--brief", help="With -o json or yaml: the essence, at most 8 KB for a pod.")]
-
-
-class TriageOutput(OptionGroup, frozen=True, kw_only=True):
-    """The format of a triage, which opens a screen on a terminal unless one is asked for."""
+class AnswerOutput(OptionGroup, frozen=True, kw_only=True):
+    """The format of answers; each group below says in which formats."""
 
     heading: ClassVar = "Output Options"
+    output: StrEnum | None
+    color: Annotated[Color, Option("--color", help="When to colour.")] = Color.auto
+    notes: Annotated[bool, Option("--notes", help="Show every note (as -o wide).")] = False
+    brief: Annotated[bool, Option("--brief", help="With -o json or yaml: the essence, at most 8 KB for a pod.")] = False
+
+    @property
+    def shown(self) -> "Display":
+        """The form of the answer. Raises SchedError for --brief with a format that is not for programs."""
+        from kubectl_sched.errors import SchedError
+        from kubectl_sched.render.display import DATA, Display
+
+        output = (self.output or PageOutput.table).value
+        if self.brief and output not in DATA:
+            raise SchedError("--brief shortens what programs read: give it with -o json or -o yaml")
+        return Display(output=output, color=self.color.value, notes=self.notes, brief=self.brief)
+
+
+class TriageOutput(AnswerOutput, frozen=True, kw_only=True):
+    """The format of a triage, which opens a screen on a terminal unless one is asked for."""
+
     output: Annotated[
         PageOutput | None, Option("--output", "-o", help="Print the answer so; else a terminal shows it to go through.")
     ] = None
-    color: Annotated[Color, Option("--color", help="When to colour.")] = Color.auto
-    notes: Notes = False
-    brief: Brief = False
-
-    @property
-    def shown(self) -> "Display":
-        """The form of the answer. Raises SchedError for --brief with a format that is not for programs."""
-        return _shown(self.output or PageOutput.table, self)
 
 
-class PageableOutput(OptionGroup, frozen=True, kw_only=True):
+class PageableOutput(AnswerOutput, frozen=True, kw_only=True):
     """The format of answers that can also be pages."""
 
-    heading: ClassVar = "Output Options"
     output: Annotated[PageOutput, Option("--output", "-o", help="How to print the answer.")] = PageOutput.table
-    color: Annotated[Color, Option("--color", help="When to colour.")] = Color.auto
-    notes: Notes = False
-    brief: Brief = False
-
-    @property
-    def shown(self) -> "Display":
-        """The form of the answer. Raises SchedError for --brief with a format that is not for programs."""
-        return _shown(self.output, self)
 
 
-class GateOutput(OptionGroup, frozen=True, kw_only=True):
+class GateOutput(AnswerOutput, frozen=True, kw_only=True):
     """The format of answers that CI asks for, too."""
 
-    heading: ClassVar = "Output Options"
     output: Annotated[GateFormat, Option("--output", "-o", help="How to print the answer.")] = GateFormat.table
-    color: Annotated[Color, Option("--color", help="When to colour.")] = Color.auto
-    notes: Notes = False
-    brief: Brief = False
-
-    @property
-    def shown(self) -> "Display":
-        """The form of the answer. Raises SchedError for --brief with a format that is not for programs."""
-        return _shown(self.output, self)
-
-
-def _shown(output: StrEnum, options: "TriageOutput | PageableOutput | GateOutput") -> "Display":
-    from kubectl_sched.errors import SchedError
-    from kubectl_sched.render.display import DATA, Display
-
-    if options.brief and output not in DATA:
-        raise SchedError("--brief shortens what programs read: give it with -o json or -o yaml")
-    return Display(output=output.value, color=options.color.value, notes=options.notes, brief=options.brief)
 
 
 def joined(feature_gates: "Sequence[str] | None") -> str | None:
