@@ -1,12 +1,17 @@
 """`kubectl sched mcp` over a running cluster: an agent's questions, each of which reads the cluster anew."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.e2e.api import Api
-from tests.e2e.control_plane import ControlPlane
-from tests.mcp.agent import Ask, answer_in, loop, with_server
+from tests.mcp.agent import answer_in, loop, with_server
+
+if TYPE_CHECKING:
+    from tests.e2e.api import Api
+    from tests.e2e.control_plane import ControlPlane
+    from tests.mcp.agent import Ask
 
 pytestmark = pytest.mark.e2e
 
