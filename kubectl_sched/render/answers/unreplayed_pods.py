@@ -82,7 +82,7 @@ def decoded_document(told: Sequence[PodStatements], limits: Limits) -> Document:
     return Document(
         verdict=Verdict(text=""),
         parts=(*chain.from_iterable(map(_about, _equal(told))), *_what_is_missing(limits)),
-        notes=notes_of((), limits.sentences),
+        notes=notes_of(limits.sentences, ()),
         heading="What schedulers said",
     )
 
