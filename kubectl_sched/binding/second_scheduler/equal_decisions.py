@@ -61,7 +61,7 @@ class EqualDecisions:
             return None
         if first.framework is not framework or nodes.nominated or likeness(first.pod) != likeness(pod):
             return None
-        equal = self._equal = self._equal or EqualPods.after(first)
+        equal = self._equal = self._equal or EqualPods.after(first, get_labels=True)
         if equal is None or equal.pod is not first.pod or (equal.counts_pods and not self._is_counted(drift)):
             self._first = None
             return None

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from kubectl_sched.api.pod import Pod
-    from kubectl_sched.framework.cycle_state import CycleState
     from kubectl_sched.framework.interface import FilterPlugin
     from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.scheduler.result import ScheduleResult
@@ -63,17 +62,18 @@ class EqualPods:
     """
 
     def __init__(
-        self, result: ScheduleResult, framework: Framework, alike: _Alike, cluster: PlacedReplicas, state: CycleState
+        self, result: ScheduleResult, framework: Framework, alike: _Alike, cluster: PlacedReplicas, *, get_labels: bool
     ) -> None:
         self.pod = alike.pod
         self.framework = framework
         self.cluster = cluster
         self.names = cluster.nodes.names
         self._alike = alike
-        self._inputs = inputs = _inputs(result, framework, alike, cluster, state)
-        self._own_nodes = OwnNodes(self.pod, cluster, state, filters_of(result), inputs.scores.of_requests)
+        self._inputs = inputs = _inputs(result, framework, alike, cluster, get_labels=get_labels)
+        self._own_nodes = OwnNodes(self.pod, cluster, inputs.state, filters_of(result), inputs.scores.of_requests)
         self._ranking: Ranking = AllNodes(inputs, alike.kind)
         self._pods_until_ranked = 1 + len(cluster.nodes) // _NODES_A_POD
+        self._is_ever_ranked = not get_labels
         self.is_spent = False
         """Report whether the next pod needs a whole cycle, whichever it is."""
 
@@ -84,8 +84,13 @@ class EqualPods:
         """Report whether a plugin of this cycle looks at pods on other nodes."""
 
     @classmethod
-    def after(cls, result: ScheduleResult, following: Pod | None = None) -> EqualPods | None:
-        """Prepare the next pods after the first one's cycle; None if each needs a whole cycle, or `following` does."""
+    def after(
+        cls, result: ScheduleResult, following: Pod | None = None, *, get_labels: bool = False
+    ) -> EqualPods | None:
+        """Prepare the next pods after the first one's cycle; None if each needs a whole cycle, or `following` does.
+
+        `get_labels` says that a pod may get further labels with its node, so that others may begin to count it.
+        """
         framework, first, objects = result.framework, result.pod, result.nodes.objects
         if framework is None or not _can_be_followed(result):
             return None
@@ -106,7 +111,7 @@ class EqualPods:
         if result.state is None or (claims is not None and following is not None and not alike.has(following)):
             return None
         cluster = PlacedReplicas(alike.pod, nodes if claims is None else claims.nodes, objects, claims)
-        return cls(result, framework, alike, cluster, result.state.clone(CycleBudget(UNLIMITED)))
+        return cls(result, framework, alike, cluster, get_labels=get_labels)
 
     def stands_for(self, pod: Pod) -> bool:
         """Report whether the pod is one of them."""
@@ -170,7 +175,7 @@ class EqualPods:
         if not self._ranking.place(pod, row, self._own_nodes.one_more_on(row)):
             self.is_spent = True
         self._pods_until_ranked -= 1
-        if not self._pods_until_ranked:
+        if self._is_ever_ranked and not self._pods_until_ranked:
             ranked = self._ranked()
             self._ranking = self._ranking if ranked is None else ranked
 
@@ -236,10 +241,16 @@ def _is_counting(plugin: FilterPlugin) -> bool:
 
 
 def _inputs(
-    result: ScheduleResult, framework: Framework, alike: _Alike, cluster: PlacedReplicas, state: CycleState
+    result: ScheduleResult, framework: Framework, alike: _Alike, cluster: PlacedReplicas, *, get_labels: bool
 ) -> RankingInputs:
+    assert result.state is not None  # noqa: S101 - the cycle can be followed
+    state = result.state.clone(CycleBudget(UNLIMITED))
     pod, first, filters = alike.pod, alike.first, filters_of(result)
-    counting = [each for each in filters if isinstance(each, PreFilterExtensions) and each.concerns(state, pod, first)]
+    counting = [
+        each
+        for each in filters
+        if isinstance(each, PreFilterExtensions) and (get_labels or each.concerns(state, pod, first))
+    ]
     judged_elsewhere = {each.name for each in counting}
     scored_elsewhere: frozenset[str] = frozenset()
     if alike.claims is not None:

@@ -47,6 +47,7 @@ SPECS: Final[tuple[Json, ...]] = (
     spread(WEB, "DoNotSchedule"),
     spread(WEB, "ScheduleAnyway"),
     spread(BY_ZONE, "ScheduleAnyway"),
+    spread(BY_ZONE, "DoNotSchedule"),
     apart(WEB, required=True),
     apart(WEB),
     apart(BY_ZONE),
