@@ -16,8 +16,8 @@ from msgspec.structs import replace
 
 from kubectl_sched.api.core import Node
 from kubectl_sched.framework.extender_decoding import ExtenderError, filter_result, host_priorities, preemption_result
+from kubectl_sched.framework.plugin_scores import MAX_NODE_SCORE, PluginScores
 from kubectl_sched.framework.preemption_choice import Candidate
-from kubectl_sched.framework.runtime import MAX_NODE_SCORE, PluginScores
 from kubectl_sched.framework.status import Status, unresolvable, unschedulable
 from kubectl_sched.record import Record
 from kubectl_sched.snapshot.node_table import NodeTable

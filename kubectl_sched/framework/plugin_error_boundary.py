@@ -9,7 +9,8 @@ import numpy as np
 from kubectl_sched.errors import SchedError
 from kubectl_sched.framework.cycle_budget import BudgetEnded
 from kubectl_sched.framework.cycle_state import PluginError
-from kubectl_sched.framework.status import Code, Status
+from kubectl_sched.framework.interface import PreFilterResult
+from kubectl_sched.framework.status import Code, Status, error
 from kubectl_sched.own_error import HOW_TO_REPORT, error_in_one_line, note_error
 from kubectl_sched.snapshot import Column
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.framework.cycle_state import CycleState
-    from kubectl_sched.framework.interface import FilterPlugin
+    from kubectl_sched.framework.interface import FilterPlugin, PreFilterPlugin
     from kubectl_sched.framework.status import NodeToStatus
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.array_types import Mask
@@ -73,7 +74,7 @@ def unknown_first(verdict: NodeToStatus, verdicts: Mapping[str, NodeToStatus]) -
     for column in verdicts.values():
         if any(map(is_unknown, column.values)):
             rows = np.flatnonzero(unknown_nodes(column))
-            verdict = with_statuses(verdict, {int(row): column[int(row)] for row in rows})
+            verdict = verdict.with_each({int(row): column[int(row)] for row in rows})
     return verdict
 
 
@@ -93,16 +94,35 @@ def could_not_judge(verdict: NodeToStatus) -> str:
     return f"{unjudged:,} of {len(verdict):,} {nodes} could not be judged ({failed}); {HOW_TO_REPORT}"
 
 
-def with_statuses(verdict: NodeToStatus, statuses: Mapping[int, Status]) -> NodeToStatus:
-    """Return the verdict with other statuses on some rows."""
-    codes, values = verdict.codes.copy(), list(verdict.values)
-    for row, status in statuses.items():
-        codes[row] = len(values)
-        values.append(status)
-    return Column(codes, values)
+def pre_filtered(plugin: PreFilterPlugin, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
+    """Return the plugin's verdict on the pod as a whole; an error of its own, and Unknown for a bug."""
+    try:
+        state.budget.spend(1)
+        return plugin.pre_filter(state, pod, nodes)
+    except PluginError as failure:
+        return PreFilterResult(status=error(str(failure)))
+    except SchedError:
+        raise
+    except Exception as failure:  # noqa: BLE001 - a bug costs this plugin's verdicts alone
+        return PreFilterResult(status=unknown(plugin.name, failure))
 
 
-def judged_one_by_one(plugin: FilterPlugin, state: CycleState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
+def filtered(plugin: FilterPlugin, state: CycleState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
+    """Return the plugin's verdict on each node; an error of its own, and Unknown for a bug or an ended budget."""
+    try:
+        state.budget.spend_on_arrays(1, len(nodes))
+        return plugin.filter(state, pod, nodes)
+    except PluginError as failure:
+        return Column.filled(len(nodes), error(str(failure)))
+    except SchedError:
+        raise
+    except BudgetEnded as ended:
+        return Column.filled(len(nodes), unknown(plugin.name, ended))
+    except Exception:  # noqa: BLE001 - it fails again on the nodes that it cannot judge
+        return _judged_one_by_one(plugin, state, pod, nodes)
+
+
+def _judged_one_by_one(plugin: FilterPlugin, state: CycleState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
     """Return a plugin's verdict on each node by itself, Unknown where the plugin fails on it."""
     return Column.of(
         _judged(plugin, state, pod, nodes.take(np.array([row], dtype=np.intp))) for row in range(len(nodes))

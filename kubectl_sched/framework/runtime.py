@@ -6,13 +6,13 @@ rejection in run order, is derived from it.
 
 from __future__ import annotations
 
+from copy import copy
 from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
 from msgspec.structs import replace
 
 from kubectl_sched.errors import SchedError
-from kubectl_sched.framework.cycle_budget import BudgetEnded
 from kubectl_sched.framework.cycle_state import CycleState, PluginError
 from kubectl_sched.framework.interface import (
     BindingCyclePlugin,
@@ -28,12 +28,19 @@ from kubectl_sched.framework.interface import (
     PreEnqueuePlugin,
     PreFilterExtensions,
     PreFilterPlugin,
-    PreFilterResult,
     PreScorePlugin,
     QueueSortPlugin,
     ScorePlugin,
 )
-from kubectl_sched.framework.plugin_error_boundary import EXPECTED, Unjudged, judged_one_by_one, unjudged_rows, unknown
+from kubectl_sched.framework.plugin_error_boundary import (
+    EXPECTED,
+    Unjudged,
+    filtered,
+    pre_filtered,
+    unjudged_rows,
+    unknown,
+)
+from kubectl_sched.framework.plugin_scores import PluginScores, normalized_scores, raw_scores
 from kubectl_sched.framework.status import SUCCESS, Code, NodeToStatus, Status, error, unresolvable
 from kubectl_sched.record import Record
 from kubectl_sched.snapshot import Column
@@ -45,12 +52,9 @@ if TYPE_CHECKING:
     from kubectl_sched.config import ResolvedProfile
     from kubectl_sched.framework.handle import Handle
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.snapshot.array_types import Integers, Mask, Rows
+    from kubectl_sched.snapshot.array_types import Mask, Rows
 
 P = TypeVar("P", bound=Plugin)
-
-MAX_NODE_SCORE = 100
-MIN_NODE_SCORE = 0
 
 
 def nominated_ahead(nominated: Iterable[Pod], pod: Pod) -> list[Pod]:
@@ -64,20 +68,6 @@ class PreFilterOutcome(Record, frozen=True, kw_only=True):
     status: Status
     node_names: frozenset[str] | None
     narrowed_by: tuple[str, ...]
-
-
-class PluginScores(Record, frozen=True, kw_only=True):
-    """int64 per feasible node, raw, normalized to 0..100, and times the plugin's weight."""
-
-    plugin: str
-    weight: int
-    raw: Integers
-    normalized: Integers
-
-    @property
-    def weighted(self) -> Integers:
-        """The weighted scores, which count towards the total."""
-        return self.normalized * self.weight
 
 
 class Framework:
@@ -104,6 +94,22 @@ class Framework:
     def _at(self, extension_point: str, kind: type[P]) -> tuple[P, ...]:
         refs = self.profile.plugins.get(extension_point, ())
         return tuple(cast("P", self.plugins[ref.name]) for ref in refs if isinstance(self.plugins.get(ref.name), kind))
+
+    def without_post_filter(self) -> Framework:
+        """Return the framework without preemption."""
+        changed = copy(self)
+        changed.post_filter_plugins = ()
+        return changed
+
+    def weighing(self, plugin: str, weight: int) -> Framework:
+        """Return the framework with another weight of a score plugin."""
+        refs = tuple(
+            replace(ref, weight=weight) if ref.name == plugin else ref for ref in self.profile.plugins.get("score", ())
+        )
+        changed = copy(self)
+        changed.profile = replace(self.profile, plugins={**self.profile.plugins, "score": refs})
+        changed.weights = {**self.weights, plugin: weight}
+        return changed
 
     def binding_plugins(self, extension_point: str) -> tuple[BindingCyclePlugin, ...]:
         """The plugins enabled at reserve, permit, preBind, bind or postBind, in order."""
@@ -132,7 +138,7 @@ class Framework:
         rejection = SUCCESS
         outcome: PreFilterOutcome | None = None
         for plugin in self.pre_filter_plugins:
-            result = _pre_filter(plugin, state, pod, nodes)
+            result = pre_filtered(plugin, state, pod, nodes)
             status = result.status.by(plugin.name)
             if status.code is Code.SKIP:
                 skipped.add(plugin.name)
@@ -165,7 +171,7 @@ class Framework:
             if plugin.name in state.skip_filter_plugins:
                 continue
             if plugin.name not in state.unjudged:
-                verdicts[plugin.name] = _filter(plugin, state, pod, nodes)
+                verdicts[plugin.name] = filtered(plugin, state, pod, nodes)
         for name, status in state.unjudged.items():
             verdicts[name] = Column.filled(len(nodes), status)
         return verdicts
@@ -192,14 +198,7 @@ class Framework:
             and (status := self._with_nominated(state, pod, nodes, row, pods)) is not None
             and not status.is_success
         }
-        if not changed:
-            return verdict
-        values = list(verdict.values)
-        codes = verdict.codes.copy()
-        for row, status in changed.items():
-            codes[row] = len(values)
-            values.append(status)
-        return Column(codes, values)
+        return verdict.with_each(changed) if changed else verdict
 
     def _with_nominated(
         self, state: CycleState, pod: Pod, nodes: Snapshot, row: int, nominated: Sequence[Pod]
@@ -301,7 +300,7 @@ class Framework:
     def run_scores(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> tuple[PluginScores, ...]:
         """Raw and normalized scores of each plugin not skipped; raises PluginError and Unjudged as PreScore does."""
         plugins = [plugin for plugin in self.score_plugins if plugin.name not in state.skip_score_plugins]
-        raw = [(plugin, _score(plugin, state, pod, nodes, rows)) for plugin in plugins]
+        raw = [(plugin, raw_scores(plugin, state, pod, nodes, rows)) for plugin in plugins]
         normalized = [normalized_scores(plugin, state, pod, nodes, rows, scores) for plugin, scores in raw]
         return tuple(
             PluginScores(plugin=plugin.name, weight=self.weights[plugin.name], raw=scores, normalized=points)
@@ -329,32 +328,6 @@ def _as_reported(status: Status, plugin: str) -> Status:
     return error(f'running "{plugin}" filter plugin: {status.message}').by(plugin)
 
 
-def _pre_filter(plugin: PreFilterPlugin, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
-    try:
-        state.budget.spend(1)
-        return plugin.pre_filter(state, pod, nodes)
-    except PluginError as failure:
-        return PreFilterResult(status=error(str(failure)))
-    except SchedError:
-        raise
-    except Exception as failure:  # noqa: BLE001 - a bug costs this plugin's verdicts alone
-        return PreFilterResult(status=unknown(plugin.name, failure))
-
-
-def _filter(plugin: FilterPlugin, state: CycleState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
-    try:
-        state.budget.spend_on_arrays(1, len(nodes))
-        return plugin.filter(state, pod, nodes)
-    except PluginError as failure:
-        return Column.filled(len(nodes), error(str(failure)))
-    except SchedError:
-        raise
-    except BudgetEnded as ended:
-        return Column.filled(len(nodes), unknown(plugin.name, ended))
-    except Exception:  # noqa: BLE001 - it fails again on the nodes that it cannot judge
-        return judged_one_by_one(plugin, state, pod, nodes)
-
-
 def _nothing_left(narrowed_by: set[str]) -> PreFilterOutcome:
     plugins = sorted(narrowed_by)
     if len(plugins) == 1:
@@ -362,55 +335,3 @@ def _nothing_left(narrowed_by: set[str]) -> PreFilterOutcome:
     else:
         message = f"node(s) didn't satisfy plugin(s) [{' '.join(plugins)}] simultaneously"
     return PreFilterOutcome(status=unresolvable(message), node_names=frozenset(), narrowed_by=tuple(plugins))
-
-
-def _score(plugin: ScorePlugin, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Integers:
-    try:
-        state.budget.spend_on_arrays(1, len(rows))
-        return plugin.score(state, pod, nodes, rows)
-    except PluginError as failure:
-        raise PluginError(f'running Score plugins: plugin "{plugin.name}" failed with: {failure}') from failure
-    except SchedError:
-        raise
-    except Exception as failure:
-        if len(rows) == 1 or isinstance(failure, BudgetEnded):
-            raise unjudged_rows(rows.tolist(), plugin.name, failure) from failure
-        return _scored_one_by_one(plugin, state, pod, nodes, rows)
-
-
-def _scored_one_by_one(plugin: ScorePlugin, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Integers:
-    """Return the scores of a plugin that failed on all rows together; raises Unjudged for those it fails on."""
-    scores = np.zeros(len(rows), dtype=np.int64)
-    unjudged: dict[int, Status] = {}
-    for position in range(len(rows)):
-        try:
-            scores[position] = _score(plugin, state, pod, nodes, rows[position : position + 1])[0]
-        except Unjudged as found:
-            unjudged.update(found.statuses)
-    if unjudged:
-        raise Unjudged(unjudged)
-    return scores
-
-
-def normalized_scores(
-    plugin: ScorePlugin, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows, raw: Integers
-) -> Integers:
-    """int64[len(rows)]: a plugin's scores brought to 0..100; raises PluginError as kube-scheduler words it."""
-    try:
-        scores = plugin.normalize_score(state, pod, nodes, rows, raw)
-    except PluginError as failure:
-        raise PluginError(
-            f'running Normalize on Score plugins: plugin "{plugin.name}" failed with: {failure}'
-        ) from failure
-    except SchedError:
-        raise
-    except Exception as failure:
-        raise unjudged_rows(rows.tolist(), plugin.name, failure) from failure
-    # MIN_NODE_SCORE is 0, and what is below lies far above as an unsigned number.
-    if len(scores) and np.maximum.reduce(scores.view(np.uint64)) > MAX_NODE_SCORE:
-        outside = (scores > MAX_NODE_SCORE) | (scores < MIN_NODE_SCORE)
-        raise PluginError(
-            f'applying score defaultWeights on Score plugins: plugin "{plugin.name}" returns an invalid score '
-            f"{scores[outside][0]}, it should in the range of [{MIN_NODE_SCORE}, {MAX_NODE_SCORE}] after normalizing"
-        )
-    return scores

@@ -26,8 +26,8 @@ from kubectl_sched.framework.interface import (
     PreScorePlugin,
     ScorePlugin,
 )
+from kubectl_sched.framework.plugin_scores import default_normalize_score
 from kubectl_sched.framework.replicas import DependsOn
-from kubectl_sched.framework.score_helpers import default_normalize_score
 from kubectl_sched.framework.signing.pod_signature import TolerationsSigner
 from kubectl_sched.framework.status import SKIP, SUCCESS, Status, unresolvable
 from kubectl_sched.snapshot import Column

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from kubectl_sched.api.component_helpers.volume_claims import NOT_SUPPORTED_PROVISIONER, claim_uses, class_of_claim
 from kubectl_sched.api.storage import PersistentVolumeClaim, StorageClass
-from kubectl_sched.framework.plugin_error_boundary import NOT_JUDGED, with_statuses
+from kubectl_sched.framework.plugin_error_boundary import NOT_JUDGED
 from kubectl_sched.framework.status import SUCCESS, Code, Status
 from kubectl_sched.record import CachingRecord, Record
 from kubectl_sched.scheduler.result import Outcome
@@ -198,12 +198,12 @@ def left_open(result: ScheduleResult, pod: Pod, kinds: tuple[UnreadableKind, ...
     status = Status(Code.UNKNOWN, (NOT_JUDGED, clause), first.plugins[0] if first.plugins else None)
     passed = dict.fromkeys(result.feasible.tolist(), status)
     plugin = first.plugins[0] if first.plugins else ""
-    own = with_statuses(Column.filled(len(result.nodes), SUCCESS), passed)
+    own = Column.filled(len(result.nodes), SUCCESS).with_each(passed)
     return replace(
         result,
         outcome=Outcome.UNKNOWN,
         verdicts={**result.verdicts, **({plugin: own} if plugin else {})},
-        verdict=with_statuses(result.verdict, passed),
+        verdict=result.verdict.with_each(passed),
         feasible=np.zeros(0, dtype=np.intp),
         totals=np.zeros(0, dtype=np.int64),
     )

@@ -19,7 +19,7 @@ from kubectl_sched.render.table import Column, Table
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from kubectl_sched.framework.runtime import PluginScores
+    from kubectl_sched.framework.plugin_scores import PluginScores
     from kubectl_sched.framework.status import Status
     from kubectl_sched.queries.contrast import Contrast
     from kubectl_sched.render.table import Tone

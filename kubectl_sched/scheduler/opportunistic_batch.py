@@ -13,7 +13,7 @@ import numpy as np
 from kubectl_sched.framework.cycle_budget import BudgetEnded
 from kubectl_sched.framework.cycle_state import PluginError
 from kubectl_sched.framework.plugin_error_boundary import Unjudged
-from kubectl_sched.framework.runtime import normalized_scores
+from kubectl_sched.framework.plugin_scores import normalized_scores
 from kubectl_sched.framework.signing.pod_signature import PodSigner
 from kubectl_sched.framework.status import SUCCESS
 from kubectl_sched.record import CachingRecord

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kubectl_sched.framework.cycle_state import PluginError
+from kubectl_sched.framework.plugin_scores import MAX_NODE_SCORE, MIN_NODE_SCORE
 from kubectl_sched.framework.podgroup_info import PlacementScores, ProposedAssignment
-from kubectl_sched.framework.runtime import MAX_NODE_SCORE, MIN_NODE_SCORE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.cycle_state import CycleState
     from kubectl_sched.framework.extenders import Extended
     from kubectl_sched.framework.interface import BindingAction, PostFilterResult
-    from kubectl_sched.framework.runtime import Framework, PluginScores
+    from kubectl_sched.framework.plugin_scores import PluginScores
+    from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.framework.status import NodeToStatus, Status
     from kubectl_sched.scheduler.explanation_budget import ExplanationBudget
     from kubectl_sched.snapshot import Snapshot

@@ -22,7 +22,6 @@ from kubectl_sched.framework.plugin_error_boundary import (
     is_unknown,
     unknown_first,
     unknown_nodes,
-    with_statuses,
 )
 from kubectl_sched.framework.runtime import first_rejections
 from kubectl_sched.framework.status import Code, passing, unresolvable
@@ -166,19 +165,17 @@ def _ask_extenders(result: ScheduleResult, handle: Handle, absent: Status) -> Sc
         extended = filter_nodes(handle.extender_client, handle.extenders, pod, nodes, result.feasible, statuses)
     except ExtenderError as failure:
         return replace(result, error=str(failure), event=event_note(str(failure)))
-    codes = verdict.codes.copy()
-    values = [*verdict.values, absent]
-    codes[np.setdiff1d(result.feasible, extended.rows)] = len(values) - 1
+    verdict = verdict.replacing(np.setdiff1d(result.feasible, extended.rows), absent)
+    told: dict[int, Status] = {}
     elsewhere = []
     for name, status in statuses.items():
         row = nodes.row_of.get(name)
         if row is None or (result.placement is not None and row not in result.placement):
             elsewhere.append(status)
         elif row not in extended.rows:
-            codes[row] = len(values)
-            values.append(status)
+            told[row] = status
     extended = replace(extended, elsewhere=tuple(elsewhere), absent=absent)
-    return replace(result, verdict=Column(codes, values), feasible=extended.rows, extended=extended)
+    return replace(result, verdict=verdict.with_each(told), feasible=extended.rows, extended=extended)
 
 
 def _nominated_row(pod: Pod, nodes: Snapshot, placement: Rows | None) -> int | None:
@@ -200,16 +197,15 @@ def _outside_left_out(
     """Nodes outside PreFilter's result are never looked at, but for the pod's nomination, whose rejection stands."""
     if nominated is not None and verdict[nominated].is_rejected:
         names |= {nodes.names[nominated]}
-    codes = verdict.codes.copy()
-    codes[[row for row, name in enumerate(nodes.names) if name not in names]] = len(verdict.values)
-    return Column(codes, [*verdict.values, left_out])
+    outside = [row for row, name in enumerate(nodes.names) if name not in names]
+    return verdict.replacing(np.array(outside, dtype=np.intp), left_out)
 
 
 def _within_placement(verdict: NodeToStatus, placement: Rows) -> NodeToStatus:
     """The cycle of a group looks at the nodes of one placement alone: the others pass nothing and count nowhere."""
-    codes = np.full(len(verdict), len(verdict.values), dtype=verdict.codes.dtype)
-    codes[placement] = verdict.codes[placement]
-    return Column(codes, [*verdict.values, unresolvable()])
+    others = np.ones(len(verdict), dtype=np.bool_)
+    others[placement] = False
+    return verdict.replacing(others, unresolvable())
 
 
 def _post_filter(result: ScheduleResult) -> ScheduleResult:
@@ -265,7 +261,7 @@ def score_feasible(result: ScheduleResult) -> ScheduleResult:
 def _scored_without(result: ScheduleResult, unjudged: Unjudged) -> ScheduleResult:
     """Score the nodes that a failing plugin leaves; those that it cannot judge are no longer feasible."""
     assert result.verdict is not None  # noqa: S101 - set by _filter
-    verdict = with_statuses(result.verdict, unjudged.statuses)
+    verdict = result.verdict.with_each(unjudged.statuses)
     feasible = result.feasible[~unknown_nodes(verdict)[result.feasible]]
     result = replace(result, verdict=verdict, feasible=feasible)
     if not len(feasible) and result.nominated_first is None and result.budget_ended is None:

@@ -12,8 +12,8 @@ from kubectl_sched.errors import SchedError
 from kubectl_sched.framework.cycle_budget import UNLIMITED, CycleBudget
 from kubectl_sched.framework.cycle_state import PluginError
 from kubectl_sched.framework.interface import ScorePlugin
+from kubectl_sched.framework.plugin_scores import normalized_scores
 from kubectl_sched.framework.replicas import CountingHelp
-from kubectl_sched.framework.runtime import normalized_scores
 from kubectl_sched.record import Record
 from kubectl_sched.scheduler.member_result import MemberResult
 from kubectl_sched.scheduler.node_search import heap_ranks, search

@@ -16,8 +16,8 @@ import numpy as np
 from kubectl_sched.framework.cycle_budget import UNLIMITED, CycleBudget
 from kubectl_sched.framework.cycle_state import PluginError
 from kubectl_sched.framework.interface import PreFilterExtensions, ScorePlugin
+from kubectl_sched.framework.plugin_scores import normalized_scores
 from kubectl_sched.framework.replicas import CountingHelp, DependsOn
-from kubectl_sched.framework.runtime import normalized_scores
 from kubectl_sched.framework.status import SUCCESS, Code, passing
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.simulation.likeness import filters_of, is_plain, may_share

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 
     from kubectl_sched.snapshot.array_types import Codes, Integers, Mask, Rows
 
@@ -82,6 +82,18 @@ class Column(Generic[T]):
     def take(self, rows: Rows | Mask) -> Column[T]:
         """The column of these rows only (row numbers or a mask)."""
         return Column(self.codes[rows], self.values)
+
+    def replacing(self, rows: Rows | Mask, value: T) -> Column[T]:
+        """The column with this value on some rows."""
+        codes = self.codes.copy()
+        codes[rows] = len(self.values)
+        return Column(codes, (*self.values, value))
+
+    def with_each(self, values: Mapping[int, T]) -> Column[T]:
+        """The column with other values by row."""
+        codes = self.codes.copy()
+        codes[list(values)] = np.arange(len(self.values), len(self.values) + len(values))
+        return Column(codes, (*self.values, *values.values()))
 
     def counts(self) -> list[tuple[T, int]]:
         """Each value that occurs, with how many rows have it. A value that stands under two codes comes twice."""

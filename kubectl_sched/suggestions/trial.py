@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -68,7 +67,7 @@ class Trial(Record, frozen=True, kw_only=True):
                 nodes = _with_more(nodes, nodes.row_of[change.node_name], change.frees)
             nodes = _resized(_moved(_without(nodes, change.evicts), change.moves), change.resizes)
             if change.weight is not None:
-                framework = _weighing(framework, *change.weight)
+                framework = framework.weighing(*change.weight)
         return msgspec.structs.replace(self, pod=_patched(self.pod, pod), nodes=nodes, framework=framework)
 
     def of_another(self, pod: Pod, nodes: Snapshot) -> Trial:
@@ -77,7 +76,7 @@ class Trial(Record, frozen=True, kw_only=True):
 
     def run(self, *, preempting: bool = False) -> ScheduleResult:
         """The whole cycle; unless it is asked for, without preemption, which is the longest part where nothing fits."""
-        framework = self.framework if preempting else _without_post_filter(self.framework)
+        framework = self.framework if preempting else self.framework.without_post_filter()
         return cycle(self.pod, self.nodes, framework, self._budget)
 
     @property
@@ -149,20 +148,3 @@ def _moved(nodes: Snapshot, steps: Iterable[Step]) -> Snapshot:
     for pod, lands in moves:
         nodes = nodes.assume(recreated(pod), nodes.row_of[lands])
     return nodes
-
-
-def _without_post_filter(framework: Framework) -> Framework:
-    changed = copy(framework)
-    changed.post_filter_plugins = ()
-    return changed
-
-
-def _weighing(framework: Framework, plugin: str, weight: int) -> Framework:
-    refs = tuple(
-        msgspec.structs.replace(ref, weight=weight) if ref.name == plugin else ref
-        for ref in framework.profile.plugins.get("score", ())
-    )
-    changed = copy(framework)
-    changed.profile = msgspec.structs.replace(framework.profile, plugins={**framework.profile.plugins, "score": refs})
-    changed.weights = {**framework.weights, plugin: weight}
-    return changed

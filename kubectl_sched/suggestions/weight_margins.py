@@ -13,7 +13,7 @@ import numpy as np
 from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
-    from kubectl_sched.framework.runtime import PluginScores
+    from kubectl_sched.framework.plugin_scores import PluginScores
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.snapshot.array_types import Integers
 

@@ -24,3 +24,14 @@ def test_distinct_values_have_one_code_each(codes: list[int], values: list[str])
     distinct = column.distinct()
     assert list(distinct) == list(column)
     assert len(set(distinct.values)) == len(distinct.values)
+
+
+@given(st.lists(st.sampled_from("ab"), min_size=1), st.dictionaries(st.integers(0, 9), st.sampled_from("xyz")))
+def test_a_column_with_other_values_on_some_rows(values: list[str], others: dict[int, str]) -> None:
+    column = Column.of(values)
+    others = {row: value for row, value in others.items() if row < len(values)}
+    expected = [others.get(row, value) for row, value in enumerate(values)]
+    assert list(column.with_each(others)) == expected
+    rows = np.array(list(others), dtype=np.intp)
+    assert list(column.replacing(rows, "z")) == ["z" if row in others else each for row, each in enumerate(values)]
+    assert list(column) == values

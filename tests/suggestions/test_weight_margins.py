@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kubectl_sched.framework.runtime import PluginScores
+from kubectl_sched.framework.plugin_scores import PluginScores
 from kubectl_sched.scheduler.result import Outcome, ScheduleResult
 from kubectl_sched.suggestions.weight_margins import Flip, Turn, best_at, flips, weight_to_tie, weight_to_win
 from tests.examples import examples

@@ -25,7 +25,7 @@ from kubectl_sched.framework.interface import (
     ScorePlugin,
 )
 from kubectl_sched.framework.plugin_error_boundary import unknown
-from kubectl_sched.framework.score_helpers import default_normalize_score
+from kubectl_sched.framework.plugin_scores import default_normalize_score
 from kubectl_sched.framework.signing.pod_signature import SignPlugin
 from kubectl_sched.framework.status import SKIP, SUCCESS, Code, NodeToStatus, Status, error, unresolvable, unschedulable
 from kubectl_sched.plugins.dynamic_resources.claims import SPECIAL_NAME, ClaimProblem, pod_claims, unreserved_for_group

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from kubectl_sched.framework.cycle_state import StateKey
-from kubectl_sched.framework.runtime import MAX_NODE_SCORE
+from kubectl_sched.framework.plugin_scores import MAX_NODE_SCORE
 from kubectl_sched.plugins.inter_pod_affinity.filtering import meeting, rows_with
 from kubectl_sched.plugins.inter_pod_affinity.term_index import TermKind, terms_matching
 from kubectl_sched.plugins.inter_pod_affinity.terms import existing_terms, terms_of

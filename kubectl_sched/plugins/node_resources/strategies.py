@@ -162,7 +162,7 @@ class RequestedToCapacityRatio(Strategy):
 
     def __init__(self, shape: Sequence[UtilizationShapePoint], *, is_exact: bool = False) -> None:
         super().__init__(is_exact=is_exact)
-        from kubectl_sched.framework.score_helpers import broken_linear
+        from kubectl_sched.framework.plugin_scores import broken_linear
 
         scale = MAX_NODE_SCORE // _MAX_CUSTOM_PRIORITY_SCORE
         points = [(point.utilization, point.score * scale) for point in shape]

@@ -14,7 +14,7 @@ from kubectl_sched.api.apimachinery.int64 import MAX_INT64
 from kubectl_sched.api.core import HOSTNAME
 from kubectl_sched.framework.cycle_state import StateKey
 from kubectl_sched.framework.golang import natural_logarithm, rounds_half_away, truncated_divisions
-from kubectl_sched.framework.runtime import MAX_NODE_SCORE
+from kubectl_sched.framework.plugin_scores import MAX_NODE_SCORE
 from kubectl_sched.plugins.pod_topology_spread.filtering import matching_pods, nodes_with_all_keys
 from kubectl_sched.record import Record
 from kubectl_sched.snapshot.domain_counts import TopologyCounts

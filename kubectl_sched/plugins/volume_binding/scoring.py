@@ -60,7 +60,7 @@ def class_resources(volumes: PodVolumes, *, scores_provisioning: bool) -> dict[s
 
 def score(resources: dict[str, StorageResource], points: Sequence[tuple[int, int]]) -> int:
     """The mean over the classes, 0 without any."""
-    from kubectl_sched.framework.score_helpers import broken_linear
+    from kubectl_sched.framework.plugin_scores import broken_linear
 
     if not resources:
         return 0

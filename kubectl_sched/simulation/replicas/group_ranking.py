@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
+from kubectl_sched.framework.plugin_scores import normalized_scores
 from kubectl_sched.framework.replicas import CountingHelp
-from kubectl_sched.framework.runtime import normalized_scores
 from kubectl_sched.simulation.replicas.latest_values import remember
 from kubectl_sched.simulation.replicas.node_ranking import PlacesByTotal
 from kubectl_sched.snapshot.column import distinct_numbers

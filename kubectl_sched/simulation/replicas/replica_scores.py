@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from kubectl_sched.framework.interface import ScorePlugin
+from kubectl_sched.framework.plugin_scores import normalized_scores
 from kubectl_sched.framework.replicas import CountingHelp, DependsOn
-from kubectl_sched.framework.runtime import normalized_scores
 from kubectl_sched.framework.status import Code
 from kubectl_sched.snapshot.replica_counts import ReplicaCounts, ReplicaRawScores
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from kubectl_sched.api.affinity import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, PreferredSchedulingTerm
 from kubectl_sched.api.component_helpers.node_affinity import parse_node_selector
 from kubectl_sched.api.core import HOSTNAME
-from kubectl_sched.framework.score_helpers import default_normalize_score
+from kubectl_sched.framework.plugin_scores import default_normalize_score
 from kubectl_sched.snapshot.node_selection import nodes_selected
 from kubectl_sched.suggestions.change import Change, Kind
 from kubectl_sched.suggestions.remedies.node_changes import is_free, said_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_sched.framework.runtime import MAX_NODE_SCORE
+from kubectl_sched.framework.plugin_scores import MAX_NODE_SCORE
 from kubectl_sched.render.sentences.node_sentences import verdict_in_words
 from kubectl_sched.suggestions.weight_margins import weight_to_tie, weight_to_win
 from kubectl_sched.tui.lines.line import BLANK, Span, Tone, bar, bar_to_the_left, name_in, padded, wrapped

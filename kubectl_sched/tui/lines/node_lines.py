@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_sched.framework.amounts import amount_texts
-from kubectl_sched.framework.runtime import MAX_NODE_SCORE
+from kubectl_sched.framework.plugin_scores import MAX_NODE_SCORE
 from kubectl_sched.queries.contrast import contrast_of
 from kubectl_sched.record import Record
 from kubectl_sched.render.lead_waterfall import waterfall, waterfall_heading
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kubectl_sched.framework.evidence import Evidence
-    from kubectl_sched.framework.runtime import PluginScores
+    from kubectl_sched.framework.plugin_scores import PluginScores
     from kubectl_sched.framework.status import Status
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.snapshot.array_types import Integers

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from kubectl_sched.config.types import ResourceSpec, UtilizationShapePoint
 from kubectl_sched.framework.golang import round_half_away
-from kubectl_sched.framework.score_helpers import broken_linear
+from kubectl_sched.framework.plugin_scores import broken_linear
 from kubectl_sched.plugins.node_resources.strategies import (
     LeastAllocated,
     MostAllocated,

@@ -15,7 +15,7 @@ from kubectl_sched.render.sentences.node_sentences import rejected_by
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from kubectl_sched.framework.runtime import PluginScores
+    from kubectl_sched.framework.plugin_scores import PluginScores
     from kubectl_sched.render.reason_counts import Bar
     from kubectl_sched.render.table import Table
     from kubectl_sched.scheduler.result import ScheduleResult
