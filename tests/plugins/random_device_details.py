@@ -6,8 +6,7 @@ from typing import Any
 
 from tests.plugins.random_devices import DRIVER, NAMES, OTHER_DRIVER, DeviceCluster, Json
 
-RULES_API = {"1.33": "v1alpha3", "1.34": "v1alpha3", "1.35": "v1alpha3", "1.37": "v1"}
-"""Kubernetes 1.36.2 goes down as soon as there is a rule."""
+RULES_API = {"1.33": "v1alpha3", "1.34": "v1alpha3", "1.35": "v1alpha3", "1.36": "v1beta2", "1.37": "v1"}
 AMOUNTS = {
     "cpu": ("1", "500m", "5", "0"),
     "memory": ("1Gi", "512Mi", "100M"),
@@ -39,7 +38,7 @@ class DetailedDeviceCluster(DeviceCluster):
             gates["DRANodeAllocatableResources"] = True
         if self._maybe(0.5):
             gates["DRADeviceTaints"] = True
-            gates |= {"DRADeviceTaintRules": True} if self.version in {"1.35", "1.37"} else {}
+            gates |= {"DRADeviceTaintRules": True} if self.version in {"1.35", "1.36", "1.37"} else {}
         return gates
 
     def _node(self, name: str) -> Json:
@@ -95,7 +94,7 @@ class DetailedDeviceCluster(DeviceCluster):
         return taken
 
     def _taint_rules(self, gates: Json) -> list[Json]:
-        if self.version not in RULES_API or (not gates and self._maybe(0.5)):
+        if self.version not in RULES_API or not self.takes_rules or (not gates and self._maybe(0.5)):
             return []
         return [self._taint_rule(f"rule-{index}") for index in range(self._one(0, 1, 1, 2))]
 

@@ -97,7 +97,7 @@ SCORED: Json = {
 }
 """Nodes are scored by devices, too."""
 CREATED = ("2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z")
-RULES_API = {"1.37": "resource.k8s.io/v1"}
+RULES_API = {"1.36": "resource.k8s.io/v1beta2", "1.37": "resource.k8s.io/v1"}
 NEEDS = {
     "DRADeviceCompatibilityGroups": "DRAPartitionableDevices",
     "DRADeviceTaintRules": "DRADeviceTaints",
@@ -108,9 +108,11 @@ NEEDS = {
 class DeviceCluster:
     """One cluster; `request` asks about every pod of it."""
 
-    def __init__(self, random: Random, version: str) -> None:
+    def __init__(self, random: Random, version: str, *, takes_rules: bool = True) -> None:
+        """Without `takes_rules` there is no DeviceTaintRule: Kubernetes 1.36.2 goes down as soon as there is one."""
         self.random = random
         self.version = version
+        self.takes_rules = takes_rules
         self._made = 0
 
     def _maybe(self, chance: float) -> bool:
@@ -312,7 +314,7 @@ class DeviceCluster:
 
     def _taint_rules(self, gates: Json) -> list[Json]:
         on = self.version == "1.37" or gates.get("DRADeviceTaintRules")
-        if self.version not in RULES_API or not on or self._maybe(0.5):
+        if self.version not in RULES_API or not self.takes_rules or not on or self._maybe(0.5):
             return []
         selector = self._one({"driver": DRIVER}, {"pool": "p1"}, {"device": "d0"}, {})
         metadata = {"name": "rule", "uid": self._uid()}
