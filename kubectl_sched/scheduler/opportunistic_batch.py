@@ -2,6 +2,10 @@
 
 Answers to pkg/scheduler/framework/runtime/batch.go. The node of the pod before must be full for the new pod, or,
 since 1.37, is scored again beside the others. An order is good for the very next pod, and for half a second.
+
+Members of a group leave orders, and the pod after the group takes the last one. Up to 1.36 each member counts as a
+cycle, though all run after the last is counted: none takes an order unless it is the only one. Since 1.37 a group is
+one cycle, whose members take each other's orders.
 """
 
 from __future__ import annotations
@@ -9,6 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 
 from kubectl_sched.framework.cycle_budget import BudgetEnded
 from kubectl_sched.framework.cycle_state import PluginError
@@ -44,6 +49,8 @@ class CachedOrder(CachingRecord, frozen=True, kw_only=True):
 
     last: str
     since: float
+    cycle: int
+    """The number of the cycle that took from the order last."""
 
     def without(self, name: str) -> CachedOrder:
         """Return the order after this node is taken from it."""
@@ -56,6 +63,7 @@ class CachedOrder(CachingRecord, frozen=True, kw_only=True):
             raw={plugin: np.delete(scores, place) for plugin, scores in self.raw.items()},
             last=name,
             since=self.since,
+            cycle=self.cycle,
         )
 
 
@@ -85,6 +93,7 @@ class _Equal(NamedTuple):
     framework: Framework
     node: str
     since: float
+    cycle: int
 
 
 class OpportunisticBatch:
@@ -93,12 +102,13 @@ class OpportunisticBatch:
     def __init__(self, clock: Callable[[], float] = lambda: 0.0) -> None:
         """The clock gives seconds; without one no time passes between cycles."""
         self._clock = clock
+        self._cycle = 0
         self._order: CachedOrder | _Equal | None = None
         self._signers: dict[Framework, PodSigner] = {}
 
-    def forget(self) -> None:
-        """Give up the order: the cycle between was of a pod that no node was found for, or of a group."""
-        self._order = None
+    def begin(self, popped: int = 1) -> None:
+        """Begin a cycle for so many entities out of the queue: an order goes to the next one alone."""
+        self._cycle += popped
 
     def signature(self, pod: Pod, nodes: Snapshot, framework: Framework) -> Fragments | None:
         """Return the pod's signature; None if it takes no part in batching."""
@@ -113,15 +123,17 @@ class OpportunisticBatch:
         return framework is not None and self.signature(result.pod, result.nodes, framework) is not None
 
     def hint(self, result: ScheduleResult) -> Hint | None:
-        """Return what the order of the cycle before says for the pod of this one; the order is then used up.
+        """Return what the order of the cycle before says for the pod of this one.
 
         A pod that no profile serves, or that a PreEnqueue plugin holds back, never comes to a cycle.
         """
         framework = result.framework
         if framework is None or not result.pre_enqueue.is_success:
             return None
-        known, self._order = self._order, None
+        known = self._order
         if known is None or framework is not known.framework or not _is_filtered(result):
+            return None
+        if self._cycle != known.cycle + 1 and not (self._cycle == known.cycle and _members_share(framework)):
             return None
         signature = self.signature(result.pod, result.nodes, framework)
         order = self._order_of(known, signature) if isinstance(known, _Equal) else known
@@ -135,21 +147,29 @@ class OpportunisticBatch:
         if signature is None or self.signature(equal.pod, nodes, equal.framework) != signature:
             return None
         result = cycle(equal.pod, nodes, equal.framework)
-        return _order_after(result, signature, equal.node, equal.since)
+        return _order_after(result, signature, equal.node, equal.since, equal.cycle)
+
+    def passed_over(self, hinted: HintedNode | None) -> None:
+        """Take the hinted node off the order though the cycle found none: the next member may go on with the others."""
+        if hinted is not None:
+            order = hinted.hint.order
+            self._order = replace(order.without(hinted.name), last=order.last)
 
     def placed(self, result: ScheduleResult, node: str, hinted: HintedNode | None) -> None:
         """Remember that the cycle's pod was given the node: the hinted one, or another."""
         if hinted is not None and hinted.name == node:
-            self._order = hinted.hint.order.without(node)
+            self._order = replace(hinted.hint.order.without(node), cycle=self._cycle)
             return
         framework = result.framework
         signature = None if framework is None else self.signature(result.pod, result.nodes, framework)
         alone = result.nominated_first is not None
-        self._order = None if signature is None or alone else _order_after(result, signature, node, self._clock())
+        self._order = (
+            None if signature is None or alone else _order_after(result, signature, node, self._clock(), self._cycle)
+        )
 
     def placed_equally(self, pod: Pod, before: Callable[[], Snapshot], framework: Framework, node: str) -> None:
         """Remember that the pod was given the node without a cycle of its own; `before` gives the cluster then."""
-        self._order = _Equal(pod, before, framework, node, self._clock())
+        self._order = _Equal(pod, before, framework, node, self._clock(), self._cycle)
 
 
 def _is_filtered(result: ScheduleResult) -> bool:
@@ -166,7 +186,14 @@ def is_taken(hinted: HintedNode, result: ScheduleResult) -> bool:
     return result.verdict[row].is_success
 
 
-def _order_after(result: ScheduleResult, signature: Fragments, node: str, since: float) -> CachedOrder | None:
+def _members_share(framework: Framework) -> bool:
+    """Report whether the members of a group have one cycle, so that one takes the order of the one before it."""
+    return framework.handle.release.groups_are_queued and framework.handle.features.enabled("GenericWorkload")
+
+
+def _order_after(
+    result: ScheduleResult, signature: Fragments, node: str, since: float, cycle_number: int
+) -> CachedOrder | None:
     """Return the order of the nodes besides the one that was taken; None where scoring failed or nothing is left."""
     framework, names = result.framework, result.nodes.names
     if framework is None or result.score_error is not None or len(result.feasible) < 2:
@@ -179,6 +206,7 @@ def _order_after(result: ScheduleResult, signature: Fragments, node: str, since:
         raw={each.plugin: each.raw for each in result.scores},
         last="",
         since=since,
+        cycle=cycle_number,
     )
     return order.without(node)
 
@@ -236,4 +264,5 @@ def _rescored(order: CachedOrder, row: int, result: ScheduleResult) -> CachedOrd
         raw=raw,
         last=order.last,
         since=order.since,
+        cycle=order.cycle,
     )

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from kubectl_sched.framework.status import SUCCESS, Code, Status, error, unresolvable, unschedulable
 from kubectl_sched.record import CachingRecord
 from kubectl_sched.scheduler.end_of_cycle import after, reserved, reserved_pod, without_nomination
+from kubectl_sched.scheduler.opportunistic_batch import HintedNode, is_taken
 from kubectl_sched.scheduler.podgroup_result import (
     POD_GROUP_UNSCHEDULABLE,
     UNSCHEDULABLE,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.cycle_budget import GroupBudget
     from kubectl_sched.framework.podgroup_info import Placement, PodGroupInfo
     from kubectl_sched.framework.runtime import Framework
+    from kubectl_sched.scheduler.opportunistic_batch import OpportunisticBatch
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.array_types import Rows
@@ -44,6 +46,8 @@ class Algorithm(CachingRecord, frozen=True, kw_only=True):
     info: PodGroupInfo
     framework: Framework
     budget: GroupBudget
+    batch: OpportunisticBatch
+    """The order of nodes that members leave and, since 1.37, take."""
     runs_post_filter: bool = True
 
     @property
@@ -142,7 +146,7 @@ class Algorithm(CachingRecord, frozen=True, kw_only=True):
         )
         result = schedule(started)
         status = _status_of(result)
-        tied = () if not status.is_success else (result.nominated_first,) if result.nominated_first else result.best
+        tied = self._tied(result, fits=status.is_success)
         node_name = tied[0] if tied else None
         preempting = False
         if not status.is_success and result.error is None and result.post_filter is not None:
@@ -152,6 +156,20 @@ class Algorithm(CachingRecord, frozen=True, kw_only=True):
             pod=pod, result=result, status=status, node_name=node_name, tied=tied, requires_preemption=preempting
         )
         return attempt, nodes if node_name is None else assume(result, nodes, node_name)
+
+    def _tied(self, result: ScheduleResult, *, fits: bool) -> tuple[str, ...]:
+        """The nodes for a member that fits: those that come next in the order of the one before it, or its own best."""
+        hint = self.batch.hint(result)
+        hinted = None if hint is None else HintedNode(hint, hint.names[0])
+        if not fits:
+            self.batch.passed_over(hinted)
+            return ()
+        if hint is not None and hinted is not None and is_taken(hinted, result):
+            tied = hint.names
+        else:
+            tied = (result.nominated_first,) if result.nominated_first else result.best
+        self.batch.placed(result, tied[0], hinted)
+        return tied
 
 
 def all_rows(nodes: Snapshot) -> Rows:

@@ -13,6 +13,7 @@ from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.framework.cycle_budget import GroupBudget
 from kubectl_sched.framework.podgroup_info import Group, PodGroupInfo, children_of, root_of, tree_info
 from kubectl_sched.scheduler.group_membership import is_member, queue_key, scheduled_members
+from kubectl_sched.scheduler.opportunistic_batch import OpportunisticBatch
 from kubectl_sched.scheduler.podgroup_result import Member, PodGroupResult
 from kubectl_sched.scheduler.podgroup_submission import failed_before_scheduling
 from kubectl_sched.scheduler.podgroup_validation import refusal
@@ -27,12 +28,17 @@ if TYPE_CHECKING:
 
 
 def explain_podgroup(
-    group: Group, scheduler: Scheduler, nodes: Snapshot | None = None, profile: str | None = None
+    group: Group,
+    scheduler: Scheduler,
+    nodes: Snapshot | None = None,
+    profile: str | None = None,
+    batch: OpportunisticBatch | None = None,
 ) -> PodGroupResult:
     """Run the cycle for the members of the group that may enter the queue; the others are told why not.
 
     A group in a tree has the cycle of the whole tree. `nodes` is another state than the scheduler's own, and `profile`
     one for all members instead of their own.
+    `batch` is that of the cycles before; without one the group is the first.
     """
     nodes = scheduler.nodes if nodes is None else nodes
     info = info_of(root_of(group, nodes.objects, scheduler.configuration.features) or group, nodes)
@@ -51,7 +57,8 @@ def explain_podgroup(
     if scheduler.configuration.release.groups_wait_for_gated and any(each.outcome is Outcome.GATED for each in outside):
         outside += [Member(pod=pod, outcome=Outcome.GATED) for pod in queued]
         queued = []
-    result = cycle_of_group(_queued(info, frozenset(pod.key for pod in queued)), scheduler, nodes, profile=profile)
+    info = _queued(info, frozenset(pod.key for pod in queued))
+    result = cycle_of_group(info, scheduler, nodes, profile=profile, batch=batch)
     return replace(result, members=(*result.members, *outside))
 
 
@@ -81,12 +88,17 @@ def cycle_of_group(
     preempts: bool = True,
     profile: str | None = None,
     budget: GroupBudget | None = None,
+    batch: OpportunisticBatch | None = None,
 ) -> PodGroupResult:
     """Run the cycle for the members that are in the queue, in their order; without `preempts` nobody may be evicted.
 
     `profile` is one for all members instead of their own; without a budget the cycle has one of its own.
+    Without a `batch` the group is the first that the scheduler meets.
     """
     configuration = scheduler.configuration
+    batch = batch or OpportunisticBatch()
+    if info.pods:
+        batch.begin(1 if configuration.release.groups_are_queued else len(info.pods))
     release = configuration.release
     if not info.pods:
         return PodGroupResult(
@@ -100,7 +112,9 @@ def cycle_of_group(
     if why is not None or framework is None:
         return failed_before_scheduling(info, why or "", release)
     budget = budget or GroupBudget(scheduler.limits)
-    return schedule_one_podgroup(info, _in_flight(info, nodes), framework, preempts=preempts, budget=budget)
+    return schedule_one_podgroup(
+        info, _in_flight(info, nodes), framework, preempts=preempts, budget=budget, batch=batch
+    )
 
 
 def _in_flight(info: PodGroupInfo, nodes: Snapshot) -> Snapshot:

@@ -33,15 +33,24 @@ if TYPE_CHECKING:
 
     from kubectl_sched.framework.cycle_budget import GroupBudget
     from kubectl_sched.framework.runtime import Framework
+    from kubectl_sched.scheduler.opportunistic_batch import OpportunisticBatch
     from kubectl_sched.scheduler.podgroup_result import PodGroupResult
     from kubectl_sched.snapshot import Snapshot
 
 
 def schedule_one_podgroup(
-    info: PodGroupInfo, nodes: Snapshot, framework: Framework, *, preempts: bool, budget: GroupBudget
+    info: PodGroupInfo,
+    nodes: Snapshot,
+    framework: Framework,
+    *,
+    preempts: bool,
+    budget: GroupBudget,
+    batch: OpportunisticBatch,
 ) -> PodGroupResult:
     """Run the cycle for the group: `info.pods` are the members that wait in the queue, in their order."""
-    algorithm = Algorithm(info=info.without_deleted(), framework=framework, budget=budget, runs_post_filter=preempts)
+    algorithm = Algorithm(
+        info=info.without_deleted(), framework=framework, budget=budget, batch=batch, runs_post_filter=preempts
+    )
     if not algorithm.info.pods:
         return replace(algorithm.untried, outcome=Outcome.DELETING, members=deleted_members(algorithm.info))
     result = completed(_place(algorithm, nodes))

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kubectl_sched.framework.podgroup_info import Group
+    from kubectl_sched.scheduler.opportunistic_batch import OpportunisticBatch
     from kubectl_sched.scheduler.podgroup_result import Member, PodGroupResult
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.scheduler.scheduler import Scheduler
@@ -31,13 +32,18 @@ class GroupCycle(CachingRecord, frozen=True, kw_only=True):
 
 
 def run_group_cycle(
-    group: Group, queued: Sequence[QueuedPod], nodes: Snapshot, scheduler: Scheduler, profile: str | None
+    group: Group,
+    queued: Sequence[QueuedPod],
+    nodes: Snapshot,
+    scheduler: Scheduler,
+    profile: str | None,
+    batch: OpportunisticBatch,
 ) -> GroupCycle:
     """Run the cycle of the group with these members beside those that wait in the cluster."""
     own = {each.pod.key: each for each in queued}
     others = (pod for pod in nodes.pending if pod.key not in own)
     before = replace(nodes, pending=(*others, *(each.pod for each in queued)))
-    result = explain_podgroup(group, scheduler, before, profile)
+    result = explain_podgroup(group, scheduler, before, profile, batch)
     placed = {member.pod.key for member in result.members if member.node_name is not None}
     after = result.chosen.after if placed and result.chosen is not None else None
     without = next((member for member in result.members if member.node_name is None), None)

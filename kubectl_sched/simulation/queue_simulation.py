@@ -134,12 +134,11 @@ class Simulation:
         from kubectl_sched.simulation.group_cycles import run_group_cycle  # most pods are in no group
 
         queued = [first, *self._queue.take(lambda each: group_with_cycle(each.pod, self._scheduler) is group)]
-        done = run_group_cycle(group, queued, self.nodes, self._scheduler, self._choices.profile)
+        done = run_group_cycle(group, queued, self.nodes, self._scheduler, self._choices.profile, self._batch)
         if done.result.victims and done.result.is_waiting_on_preemption and self._choices.requeue_victims:
             self._requeue(done.result.victims)
-            done = run_group_cycle(group, queued, self.nodes, self._scheduler, self._choices.profile)
+            done = run_group_cycle(group, queued, self.nodes, self._scheduler, self._choices.profile, self._batch)
         self.nodes, self._unplaced = done.nodes, None
-        self._batch.forget()
         self.first_unplaced = self.first_unplaced or done.first_unplaced
         for each in done.placements:
             if each.nominated_node is not None:
@@ -187,6 +186,7 @@ class Simulation:
 
     def _schedule(self, queued: QueuedPod) -> Placement:
         pod = queued.pod
+        self._batch.begin()
         equal = self._equal
         if equal is not None and equal.turn_to(pod) and equal.has_feasible:
             return self._placed_equally(queued, equal)

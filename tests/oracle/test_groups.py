@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,6 +16,7 @@ from hypothesis import HealthCheck, given, settings
 
 from tests.oracle.generate.podgroups import TOPICS, group_requests, topics
 from tests.oracle.group_decisions import differences, replay
+from tests.oracle.loops.signed_groups import differs, signed_group
 
 if TYPE_CHECKING:
     from tests.oracle.build import Oracle, Request
@@ -42,3 +44,14 @@ def test_the_cycle_of_a_group_is_the_real_schedulers(oracle: Oracle, gates: froz
         assert not wrong, json.dumps(wrong, indent=1)
 
     agrees()
+
+
+def test_members_take_and_leave_the_order_of_nodes_that_the_real_one_caches(
+    oracle: Oracle, gates: frozenset[str]
+) -> None:
+    if "TopologyAwareWorkloadScheduling" not in gates:
+        pytest.skip("this Kubernetes schedules pod by pod")
+    for seed in range(EXAMPLES):
+        request = signed_group(random.Random(f"{oracle.minor}-{seed}"), oracle.minor)  # noqa: S311 - to be repeatable
+        (answer,) = oracle.ask(request)
+        assert differs(request, answer, oracle.patch) is None, seed

@@ -70,6 +70,7 @@ class PodAttempts:
     def schedule(self, queued: QueuedPod) -> None:
         """Run one scheduling cycle; its outcome is written by other threads."""
         began = self.clock()
+        self.batch.begin()
         try:
             self._attempt(queued, began)
         except Exception as failure:  # noqa: BLE001 - one pod that nobody has thought of must not stop all others
@@ -79,7 +80,6 @@ class PodAttempts:
     def _fail(self, queued: QueuedPod, why: str, began: float) -> None:
         """Have the pod tried again, as after any error: there is no verdict on it."""
         now = self.clock()
-        self.batch.forget()
         self.log.problem(f"pod {queued.key} {why}")
         self.metrics.attempted(ERROR, scheduler_name_of(queued.pod), now - began)
         self.queue.failed(queued, now)
@@ -91,7 +91,6 @@ class PodAttempts:
         """
         if all(each.handle.limits.are_cancelled for each in self.frameworks.values()):
             return
-        self.batch.forget()
         now, said = self.clock(), f"{why}; the pod is tried again after a back-off that doubles from 1 s to 5 min"
         for each in pods:
             each.overdrafts += 1

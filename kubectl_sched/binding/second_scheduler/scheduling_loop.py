@@ -128,7 +128,6 @@ class SchedulingLoop:
         if self._has_to_wait(namespace, began):
             self._pods.hold_back(queued, queued.pods, OVERUSED)
         elif self._groups is not None and self._groups.is_for(queued):
-            self._pods.batch.forget()
             self._groups.schedule(queued, self._pods)
         elif isinstance(queued, QueuedPod):
             self._pods.schedule(queued)

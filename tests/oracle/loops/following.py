@@ -31,7 +31,7 @@ class Following(Simulation):
     def _schedule(self, queued: QueuedPod) -> Placement:
         self._now = queued.pod.key
         if queued.pod.spec.node_name:
-            self._batch.forget()
+            self._batch.begin()
             return Placement(pod=queued.pod, owner=queued.owner, outcome=Outcome.UNSCHEDULABLE)
         return super()._schedule(queued)
 

@@ -98,7 +98,9 @@ func (g *groupRun) observe() {
 
 // tied gives the nodes with the highest total, sorted by name.
 func (g *groupRun) tied(ctx context.Context, fw framework.Framework, state CycleState, info *framework.QueuedPodInfo) []string {
-	feasible, _, _, err := findNodesThatFitPod(g.sched, ctx, fw, state, info)
+	unsigned := *info
+	unsigned.PodSignature = nil // the order of nodes that a signed pod would take belongs to the next member
+	feasible, _, _, err := findNodesThatFitPod(g.sched, ctx, fw, state, &unsigned)
 	if err != nil {
 		g.answer.Error = "oracle: " + err.Error()
 		return nil

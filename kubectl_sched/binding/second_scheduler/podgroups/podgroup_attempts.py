@@ -5,6 +5,7 @@ Where nobody may be preempted, a group that only fits after preemption has the c
 
 from __future__ import annotations
 
+from copy import copy
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -75,7 +76,7 @@ class PodGroupAttempts:
         began = pods.clock()
         members = self._members(entity)
         try:
-            result = self._run(members)
+            result = self._run(members, pods)
             pods.metrics.decided(pods.clock() - began)
             if result.budget_ended is not None:
                 pods.hold_back(entity, members, result.budget_ended)
@@ -137,18 +138,20 @@ class PodGroupAttempts:
         others = (pod for pod in self._cache.waiting_members(entity.pod) if pod.key != entity.key)
         return sorted([entity, *self._queue.pop_these(others)], key=_order_of_first_attempts)
 
-    def _run(self, members: Iterable[QueuedPod]) -> PodGroupResult:
+    def _run(self, members: Iterable[QueuedPod], attempts: PodAttempts) -> PodGroupResult:
         """Run the cycle of the group over the cluster as it is."""
         nodes = self._cache.snapshot(self._queue.nominated())
         pods = [nominated_pod(each.pod, each.nominated_node) for each in members]
         root = self.membership.root(pods[0])
         if root is None:
+            attempts.batch.begin(1 if self._scheduler.configuration.release.groups_are_queued else len(pods))
             return self._without_group(pods)
         info = info_of(root, nodes, pods)
-        budget = GroupBudget(self._scheduler.limits)
-        result = cycle_of_group(info, self._scheduler, nodes, budget=budget)
+        budget, before = GroupBudget(self._scheduler.limits), copy(attempts.batch)
+        result = cycle_of_group(info, self._scheduler, nodes, budget=budget, batch=attempts.batch)
         if result.is_waiting_on_preemption and not self._may_preempt and budget.ended is None:
-            result = cycle_of_group(info, self._scheduler, nodes, preempts=False, budget=budget)
+            attempts.batch = before
+            result = cycle_of_group(info, self._scheduler, nodes, preempts=False, budget=budget, batch=before)
         return result
 
     def _without_group(self, pods: list[Pod]) -> PodGroupResult:
