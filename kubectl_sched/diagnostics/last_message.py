@@ -37,6 +37,12 @@ class Said(Record, frozen=True, kw_only=True):
     by: str
     """The name of the scheduler."""
 
+    read_at: str | None = None
+    """The moment that the state is of (RFC 3339), from which the message's age is counted."""
+
+    preemption_differs: bool = False
+    """The replay says the same of the nodes, and something else of preemption."""
+
 
 def said_of(result: ScheduleResult, around: Surroundings) -> Said | None:
     """Return the last message of the pod's scheduler; None for a bound pod and where it has said nothing."""
@@ -51,7 +57,14 @@ def said_of(result: ScheduleResult, around: Surroundings) -> Said | None:
     differs = _differs(result, message)
     causes = likely_causes(result, message, at or "", around) if differs else ()
     return Said(
-        message=message, at=at, source=source, differs=differs, because="; ".join(causes) if differs else None, by=name
+        message=message,
+        at=at,
+        source=source,
+        differs=differs,
+        because="; ".join(causes) if differs else None,
+        by=name,
+        read_at=around.dump.at,
+        preemption_differs=not differs and result.event is not None and not same_text(message, result.event),
     )
 
 
@@ -85,4 +98,12 @@ def _last(pod: Pod, event: Event | None) -> tuple[str, str | None, str] | None:
 def _differs(result: ScheduleResult, message: str) -> bool:
     if result.outcome is Outcome.UNKNOWN or (result.event is None and result.outcome is Outcome.UNSCHEDULABLE):
         return False
-    return result.event is None or not same_text(message, result.event)
+    return result.event is None or not (same_text(message, result.event) or _same_of_nodes(message, result.event))
+
+
+def _same_of_nodes(theirs: str, ours: str) -> bool:
+    """Report whether both messages count the same reasons on as many nodes, whatever they say of preemption."""
+    from kubectl_sched.diagnostics.messages.decoder import parse  # most pods have no message, or the replay's
+
+    first, second = parse(theirs), parse(ours)
+    return not first.cut and first.total is not None and first.of_nodes == second.of_nodes

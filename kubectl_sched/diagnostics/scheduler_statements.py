@@ -30,6 +30,8 @@ class PodStatements(NamedTuple):
     stage: Stage | None
     condition: Statement | None
     events: tuple[Statement, ...]
+    read_at: str | None
+    """The moment that the state is of (RFC 3339); None if nothing tells it."""
 
     @property
     def newest(self) -> Statement | None:
@@ -45,6 +47,7 @@ def statements_of(pod: Pod, around: Surroundings) -> PodStatements:
         stage_without_replay(pod, around),
         _condition(pod),
         tuple(_said(event.component, event.reason, event.text, event.last_seen) for event in around.events(pod)),
+        around.dump.at,
     )
 
 

@@ -27,12 +27,6 @@ _SINGULAR: Final = {
 _PLURAL: Final = {singular: plural for plural, singular in _SINGULAR.items()}
 
 
-class Outside(str):
-    """A clause about nodes outside some place, after which the next can speak of those inside."""
-
-    __slots__ = ()
-
-
 class OfRequests(str):
     """A clause on what is free by the pods' requests, which their usage does not change."""
 

@@ -126,7 +126,7 @@ class FilterPlugin(Plugin):
         return np.ones(len(rows), dtype=np.float64)
 
     def summarize(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> str:
-        """Return a clause about these nodes, all of which this plugin rejects: `are outside pool=gpu`.
+        """Return a clause about these nodes, all of which this plugin rejects: `are not in pool=gpu`.
 
         Its subject is their number, and its verb stands in the plural. By default it is made of evidence.
         """

@@ -13,7 +13,6 @@ from kubectl_sched.api.component_helpers.volume_claims import (
     zones_of_label,
 )
 from kubectl_sched.api.storage import WAIT_FOR_FIRST_CONSUMER, PersistentVolume, PersistentVolumeClaim, StorageClass
-from kubectl_sched.framework.clauses import Outside
 from kubectl_sched.framework.cycle_state import StateKey
 from kubectl_sched.framework.evidence import Evidence
 from kubectl_sched.framework.interface import FilterPlugin, PreFilterPlugin, PreFilterResult
@@ -123,7 +122,7 @@ class VolumeZone(PreFilterPlugin, FilterPlugin, VolumesSigner):
         labels = [each for each, _ in _node_labels(nodes).take(rows).counts()]
         for topology in () if isinstance(topologies, Status) else topologies:
             if all(topology.of_node(each) not in topology.values for each in labels):
-                return Outside(f"are outside {_place(topology)} of volume {topology.volume} (claim {topology.claim})")
+                return f"are not in {_place(topology)} of volume {topology.volume} (claim {topology.claim})"
         return super().summarize(state, pod, nodes, rows)
 
     def _topologies(self, state: CycleState, pod: Pod, nodes: Snapshot) -> Topologies | Status:

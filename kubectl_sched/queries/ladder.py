@@ -46,7 +46,9 @@ def ladder(
         step.pod.key for each in moving for change in each.changes for step in change.moves if step.pod is not None
     }
     others = [each for each in _beside(suggestions, coming) if not each.ends or not moved >= set(each.ends)]
-    pools = _pools_to_change(found) if coming is None else ()
+    pools = tuple(_pools_to_change(found)) if coming is None else ()
+    if pools:  # the autoscaler replaces nodes, and a label goes with its node
+        others = [each for each in others if not any(change.kind is Kind.LABEL for change in each.changes)]
     return as_ladder([*others, *moving, *pools, *_claims(found)])
 
 

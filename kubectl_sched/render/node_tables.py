@@ -274,7 +274,7 @@ def funnel_table(result: ScheduleResult) -> Table[Step]:
                 heading=f"Nodes left (of {len(result.nodes):,})", cell=lambda step: f"{step.after:,}", kind="number"
             ),
             Column(heading="After filter", cell=lambda step: step.name),
-            Column(heading="Only this plugin rejects", cell=lambda step: f"{step.alone:,}", kind="number"),
+            Column(heading="This plugin rejects", cell=lambda step: f"{step.alone:,}", kind="number"),
         ),
         rows=funnel(result),
     )

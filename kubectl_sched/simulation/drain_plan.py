@@ -236,7 +236,7 @@ class _Drain:
 
     def _losses(self, pod: Pod, is_local: Callable[[Pod], bool]) -> Iterator[str]:
         if not comes_back(pod, self._jobs) and not is_replaced(pod, self._jobs):
-            yield "no controller makes it again"
+            yield "no controller re-creates it"
         scratch = [volume.name for volume in pod.spec.volumes if volume.empty_dir is not None]
         if scratch:
             yield f"its emptyDir {' and '.join(scratch)} is deleted"

@@ -1,4 +1,4 @@
-"""Pods that move: evicted, made again by their controllers, and placed by whole cycles, step by step.
+"""Pods that move: evicted, re-created by their controllers, and placed by whole cycles, step by step.
 
 ReplicaSets make the new pod while the old one is still terminating, StatefulSets once it is gone (pkg/controller). A
 node is cordoned while room is made on it, so that no pod takes the room before it is whole.

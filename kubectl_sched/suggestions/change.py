@@ -263,7 +263,7 @@ class Suggestion(Record, frozen=True, kw_only=True):
 
     scope: Scope
     recreates_pods: bool
-    """Pods are deleted and made again."""
+    """Pods are deleted and re-created."""
 
     victims: tuple[str, ...] = ()
     """The pods that preemption would evict, as `namespace/name`."""
@@ -273,13 +273,13 @@ class Suggestion(Record, frozen=True, kw_only=True):
 
     lost: tuple[Loss, ...] = ()
     aftermath: tuple[str, ...] = ()
-    """Clauses about the pods that lose their place: who makes them again and where, who forbids it, whom to ask."""
+    """Clauses about the pods that lose their place: who re-creates them and where, who forbids it, whom to ask."""
 
     asked: bool = False
     """The question was about this node, not about any."""
 
     stays_on: str | None = None
-    """The node that the pod runs on, where the changes do not have it made again."""
+    """The node that the pod runs on, where the changes do not have it re-created."""
 
     is_outdone: bool = False
     """A change of one thing is suggested besides."""
@@ -295,7 +295,7 @@ class Suggestion(Record, frozen=True, kw_only=True):
         """The things that the changes give up, if any."""
         cautions = dict.fromkeys(change.caution for change in self.changes if change.caution)
         if self.stays_on is not None:
-            cautions[f"it stays on {self.stays_on} until it is made again"] = None
+            cautions[f"it stays on {self.stays_on} until it is re-created"] = None
         cautions.update(dict.fromkeys(self.aftermath))
         return "; ".join(cautions) or None
 
@@ -373,13 +373,13 @@ class Suggestion(Record, frozen=True, kw_only=True):
 
     @property
     def _reach(self) -> str | None:
-        """The replicas that change, and whether pods are made again; None if the sentence names all that changes."""
+        """The replicas that change, and whether pods are re-created; None if the sentence names all that changes."""
         if self.comes_by_itself:
             return None
         again = self.recreates_pods and self.stays_on is None and not any(change.evicts for change in self.changes)
         if self.scope is Scope.WORKLOAD:
-            return f"for all its replicas{', which are made again' if again else ''}"
-        return f"{'the pod is' if self.scope is Scope.POD else 'pods are'} made again" if again else None
+            return f"for all its replicas{', which are re-created' if again else ''}"
+        return f"{'the pod is' if self.scope is Scope.POD else 'pods are'} re-created" if again else None
 
     @property
     def _where(self) -> str:

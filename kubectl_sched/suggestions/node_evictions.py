@@ -27,7 +27,7 @@ _PAIRED = 60
 
 _NAMED = 3
 _COMES_BACK = frozenset({"DaemonSet", "Node"})
-"""Pods of these are made again on the same node."""
+"""Controllers that re-create their pods on the same node."""
 
 
 def evictable(result: ScheduleResult, row: int) -> list[Pod]:

@@ -88,7 +88,7 @@ def stated(change: Change, manual: tuple[Manual, ...] = ()) -> Suggestion:
 def _is_refused(base: Trial, trial: Trial) -> bool:
     """Report whether the API server would not take the resources of the changed pod, though those of the pod as it is.
 
-    The reason of a LimitRange, which may be newer than the pod, always counts: a pod that is made again is gone then.
+    The reason of a LimitRange, which may be newer than the pod, always counts: a pod that is re-created is gone then.
     """
     from kubectl_sched.api.admission import LimitRange
     from kubectl_sched.apiserver.validation.resource_validation import resource_problems

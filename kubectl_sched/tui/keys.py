@@ -32,7 +32,7 @@ EXPLORER = (
     Key("c", "compare", "the node under the cursor with the winner, or the two that space has marked"),
     Key("w", "what if", "change tolerations, requests, labels, taints, cordons and weights, and see what follows"),
     Key("p", "weights", "how far each plugin's weight would have to go for another node to win"),
-    Key("u", "undo", "the last change; U makes it again"),
+    Key("u", "undo", "the last change; U redoes it"),
     Key("e", "export", "what is shown, in any output format, to a file"),
     Key("q", "quit", "leave; the exit code is that of explain"),
     Key("⏎", "open", "the node under the cursor: every plugin with its evidence"),

@@ -13,6 +13,8 @@ from msgspec.structs import replace
 
 from kubectl_sched.queries.explanation import Explanation
 from kubectl_sched.queries.verdict.wording import LONGEST, node_name, pod_name
+from kubectl_sched.render.sentences.below_verdict import below_verdict
+from kubectl_sched.scheduler.result import Outcome
 from tests.plugins.clusters import node, pod, requests, snapshot
 from tests.plugins.random_clusters import clusters, incoming_pods
 from tests.scheduler.cycles import explain
@@ -113,3 +115,21 @@ def test_no_name_of_a_node_is_cut_where_it_differs(names: list[str]) -> None:
 )
 def test_a_long_name_of_a_pod_is_shortened_in_its_middle(key: str, shown: str) -> None:
     assert pod_name(key) == shown
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        ("no state", "the scheduling cycle fails: no state"),
+        (
+            f"{'running ' * 12}: reading PreScore: no state",
+            "the scheduling cycle fails: reading PreScore: no state",
+        ),
+        ("x" * 120, "the scheduling cycle fails"),
+    ],
+)
+def test_the_error_of_a_cycle_is_never_cut_in_its_middle(error: str, said: str) -> None:
+    result = explain(pod("new"), node("w1"))
+    failing = Explanation(result=replace(result, outcome=Outcome.ERROR, error=error))
+    assert failing.verdict == said
+    assert (error in failing.verdict) != (below_verdict(failing).lower() == error.lower())

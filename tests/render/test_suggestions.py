@@ -66,51 +66,51 @@ CASES: dict[str, tuple[list[KubernetesObject], dict[str, Any], str]] = {
     "correct a value": (
         [node("w1", labels={"disk": "SSD"})],
         {"nodeSelector": {"disk": "ssd"}},
-        "if its nodeSelector asked for disk=SSD instead of disk=ssd (the pod is made again).",
+        "if its nodeSelector asked for disk=SSD instead of disk=ssd (the pod is re-created).",
     ),
     "correct a key": (
         [node("w1", labels={"disktype": "ssd"})],
         {"nodeSelector": {"disk-type": "ssd"}},
-        "if its nodeSelector asked for disktype=ssd instead of disk-type=ssd (the pod is made again).",
+        "if its nodeSelector asked for disktype=ssd instead of disk-type=ssd (the pod is re-created).",
     ),
     "select less": (
         [node("w1")],
         {"nodeSelector": {"ssd": "yes"}},
-        "without ssd=yes in its nodeSelector (the pod is made again; it may then run on nodes without ssd=yes).",
+        "without ssd=yes in its nodeSelector (the pod is re-created; it may then run on nodes without ssd=yes).",
     ),
     "leave out a key": (
         [node("w1", labels={"ssd": "no"})],
         {"nodeSelector": {"ssd": "yes"}},
-        "without ssd=yes in its nodeSelector (the pod is made again; it may then run on nodes without ssd=yes).",
+        "without ssd=yes in its nodeSelector (the pod is re-created; it may then run on nodes without ssd=yes).",
     ),
     "request less": (
         [node("w1", allocatable={"cpu": "2", "memory": "4Gi", "pods": "10"})],
         requests(cpu="1", memory="6Gi"),
         (
-            "if container main asked for 4Gi memory instead of 6Gi (the pod is made again; it is then promised "
+            "if container main asked for 4Gi memory instead of 6Gi (the pod is re-created; it is then promised "
             "less memory, and is evicted or killed sooner when its node runs short)."
         ),
     ),
     "be near softly": (
         [node("w1"), node("w2"), BLUE_ON_W1],
         {"affinity": {"podAffinity": {REQUIRED: [BLUE]}}},
-        "with its required pod affinity as a preference (the pod is made again; it may then run far from",
+        "with its required pod affinity as a preference (the pod is re-created; it may then run far from",
     ),
     "spread softly over a key that is missing": (
         [node("w1")],
         spread("rack"),
-        "with whenUnsatisfiable: ScheduleAnyway for rack (the pod is made again; its pods may then be spread less",
+        "with whenUnsatisfiable: ScheduleAnyway for rack (the pod is re-created; its pods may then be spread less",
     ),
     "spread softly": (
         [node("w1", labels={"zone": "a"}), node("w2", labels={"zone": "b"}, taints=[UNREADY]), BLUE_ON_W1],
         {**spread("zone"), "metadata": {"labels": {"app": "blue"}}},
-        "with nodeTaintsPolicy: Honor for zone (the pod is made again).",
+        "with nodeTaintsPolicy: Honor for zone (the pod is re-created).",
     ),
     "free a port": (
         [node("w1"), pod("h", on="w1", **host_port())],
         host_port(),
         (
-            "with hostPort 81 instead of 80 (the pod is made again; whoever connects to port 80 of its node has "
+            "with hostPort 81 instead of 80 (the pod is re-created; whoever connects to port 80 of its node has "
             "to use 81)."
         ),
     ),

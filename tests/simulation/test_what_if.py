@@ -134,7 +134,7 @@ def test_a_drain_moves_pods_of_controllers_alone() -> None:
     (placement,) = answer["placements"]
     assert (placement["pod"]["name"], placement["owner"], placement["node"]) == ("web-1a2b-x", "Deployment/web", "w2")
     (lost,) = answer["drain"]["lost"]
-    assert (lost["pod"]["name"], lost["why"]) == ("bare", "no controller makes it again")
+    assert (lost["pod"]["name"], lost["why"]) == ("bare", "no controller re-creates it")
 
 
 @pytest.mark.parametrize(
@@ -480,7 +480,7 @@ def test_a_drain_lists_apart_what_blocks_it_or_does_not_come_back(tmp_path: Path
     answer = asked("--drain", "w1", "--from", str(extra))
     drain = answer["drain"]
     assert [(each["pod"]["name"], each["why"]) for each in drain["lost"]] == [
-        ("bare", "no controller makes it again"),
+        ("bare", "no controller re-creates it"),
         ("scratch", "its emptyDir v is deleted"),
         ("data", "its local volume stays on w1"),
     ]

@@ -65,7 +65,7 @@ def test_a_pod_that_is_too_large_for_every_node_is_told_the_machine_that_it_need
 def test_a_unit_that_is_mistyped_is_mended_though_that_cuts_deeply() -> None:
     first, *_ = advised(node("w1", **SMALL), **requests(cpu="500"))
     assert (
-        first.text == "It would fit on w1 if container main asked for 500m cpu instead of 500 (the pod is made again)."
+        first.text == "It would fit on w1 if container main asked for 500m cpu instead of 500 (the pod is re-created)."
     )
     assert (first.rung, first.caution) == ("yours", None)
 

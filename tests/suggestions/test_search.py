@@ -112,7 +112,7 @@ CASES: dict[Kind, Case] = {
         [host("w1", labels={"disk": "SSD"})],
         requiring(matchExpressions=[{"key": "disk", "operator": "In", "values": ["ssd", "nvme"]}]),
         "It would fit on w1 if its required node affinity asked for disk=SSD instead of disk=ssd (the pod is "
-        "made again).",
+        "re-created).",
     ),
     Kind.UNGATE: Case(
         [host("w1")],
@@ -123,7 +123,7 @@ CASES: dict[Kind, Case] = {
     Kind.UNNAME: Case(
         [host("w1"), host("w2")],
         {"nodeName": "gone"},
-        "It would fit on 2 nodes without nodeName gone, a node that is not there (the pod is made again).",
+        "It would fit on 2 nodes without nodeName gone, a node that is not there (the pod is re-created).",
     ),
     Kind.UNCORDON: Case(
         [host("w1", unschedulable=True)],
@@ -133,7 +133,7 @@ CASES: dict[Kind, Case] = {
     Kind.REQUEST_LESS: Case(
         [host("w1", allocatable=SMALL)],
         requests(cpu="3", memory="1Gi"),
-        "It would fit on w1 if container main asked for 2 cpu instead of 3 (the pod is made again; it is then"
+        "It would fit on w1 if container main asked for 2 cpu instead of 3 (the pod is re-created; it is then"
         " promised less cpu, and is slower when its node is busy).",
     ),
     Kind.LABEL: Case(
@@ -145,7 +145,7 @@ CASES: dict[Kind, Case] = {
     Kind.PREFER_NODE: Case(
         [host("w1"), host("w2"), blue("w2", **requests(cpu="4"))],
         requests(cpu="1"),
-        "It would land on w2 if it preferred kubernetes.io/hostname=w2 with weight 1 (the pod is made again; "
+        "It would land on w2 if it preferred kubernetes.io/hostname=w2 with weight 1 (the pod is re-created; "
         "free room, spreading and other scores then count less).",
         "w2",
     ),
@@ -158,18 +158,18 @@ CASES: dict[Kind, Case] = {
     Kind.ALLOW_MORE: Case(
         [host("w1", labels={"zone": "c"})],
         requiring(matchExpressions=[{"key": "zone", "operator": "In", "values": ["a"]}]),
-        "It would fit on w1 if its required node affinity allowed zone=c, too (the pod is made again; only if"
+        "It would fit on w1 if its required node affinity allowed zone=c, too (the pod is re-created; only if"
         " the pod is meant to run there).",
     ),
     Kind.HONOR_TAINTS: Case(
         [host("w1", labels={"zone": "a"}), host("w2", labels={"zone": "b"}, taints=[UNREADY]), blue("w1")],
         spread("zone"),
-        "It would fit on w1 with nodeTaintsPolicy: Honor for zone (the pod is made again).",
+        "It would fit on w1 with nodeTaintsPolicy: Honor for zone (the pod is re-created).",
     ),
     Kind.MIN_DOMAINS: Case(
         [host("w1", labels={"zone": "a"}), blue("w1")],
         with_min_domains(2),
-        "It would fit on w1 with minDomains: 1 instead of 2 for zone (the pod is made again; its pods may then run in "
+        "It would fit on w1 with minDomains: 1 instead of 2 for zone (the pod is re-created; its pods may then run in "
         "1 zone only).",
     ),
     Kind.REPAIR: Case(
@@ -182,50 +182,50 @@ CASES: dict[Kind, Case] = {
     Kind.RAISE_SKEW: Case(
         [host("w1", labels={"zone": "a"}), host("w2", labels={"zone": "b"}, allocatable={"pods": "0"}), blue("w1")],
         spread("zone"),
-        "It would fit on w1 with maxSkew: 2 instead of 1 for zone (the pod is made again; its pods may then be "
+        "It would fit on w1 with maxSkew: 2 instead of 1 for zone (the pod is re-created; its pods may then be "
         "spread less evenly).",
     ),
     Kind.SPREAD_SOFTLY: Case(
         [host("w1", labels={"zone": "a"}), host("w2", labels={"zone": "b"}, allocatable={"pods": "0"}), blue("w1")],
         spread("zone"),
-        "It would fit on w1 with whenUnsatisfiable: ScheduleAnyway for zone (the pod is made again; its pods "
+        "It would fit on w1 with whenUnsatisfiable: ScheduleAnyway for zone (the pod is re-created; its pods "
         "may then be spread less evenly).",
     ),
     Kind.MOVE_PORT: Case(
         [host("w1"), blue("w1", **host_port())],
         host_port(),
-        "It would fit on w1 with hostPort 81 instead of 80 (the pod is made again; whoever connects to port "
+        "It would fit on w1 with hostPort 81 instead of 80 (the pod is re-created; whoever connects to port "
         "80 of its node has to use 81).",
     ),
     Kind.DROP_PORT: Case(
         [host("w1"), blue("w1", **host_port())],
         host_port(),
-        "It would fit on w1 without hostPort 80 (the pod is made again; nobody then reaches it at port 80 of "
+        "It would fit on w1 without hostPort 80 (the pod is re-created; nobody then reaches it at port 80 of "
         "its node).",
     ),
     Kind.SELECT_LESS: Case(
         [host("w1", labels={"disk": "hdd"})],
         {"nodeSelector": {"disk": "nvme"}},
-        "It would fit on w1 without disk=nvme in its nodeSelector (the pod is made again; it may then run on "
+        "It would fit on w1 without disk=nvme in its nodeSelector (the pod is re-created; it may then run on "
         "nodes without disk=nvme).",
     ),
     Kind.REQUIRE_SOFTLY: Case(
         [host("w1", labels={"rack": "r"}), blue("w1")],
         {"affinity": {"podAntiAffinity": {REQUIRED: [NEAR_BLUE]}}},
-        "It would fit on w1 with its required pod anti-affinity as a preference (the pod is made again; it "
+        "It would fit on w1 with its required pod anti-affinity as a preference (the pod is re-created; it "
         "may then run beside the pods that it has to be away from now).",
     ),
     Kind.PREFER_LESS: Case(
         [host("w1"), host("w2", labels={"disk": "ssd"}), blue("w2", **requests(cpu="4"))],
         {**requests(cpu="1"), "affinity": {"nodeAffinity": {PREFERRED: [preferring(10, "disk", "ssd")]}}},
-        "It would land on w1 without its preference of disk=ssd with weight 10 (the pod is made again; nodes "
+        "It would land on w1 without its preference of disk=ssd with weight 10 (the pod is re-created; nodes "
         "that match it are then no better than others).",
         "w1",
     ),
     Kind.TOLERATE_LESS: Case(
         [host("w1", allocatable=SMALL), host("w2", taints=[DEDICATED])],
         {**requests(cpu="1"), "tolerations": [{"key": "team", "operator": "Exists"}, DEDICATED]},
-        "It would land on w1 without its toleration for dedicated=gpu:NoSchedule (the pod is made again; nodes "
+        "It would land on w1 without its toleration for dedicated=gpu:NoSchedule (the pod is re-created; nodes "
         "with such a taint then keep it "
         "out).",
         "w1",
@@ -268,14 +268,14 @@ CASES: dict[Kind, Case] = {
     Kind.PIN: Case(
         [host("w1"), host("w2"), blue("w2", **requests(cpu="4"))],
         requests(cpu="1"),
-        "It would land on w2 with kubernetes.io/hostname=w2 in its nodeSelector (the pod is made again; it can "
+        "It would land on w2 with kubernetes.io/hostname=w2 in its nodeSelector (the pod is re-created; it can "
         "then run nowhere else).",
         "w2",
     ),
     Kind.PRIORITIZE: Case(
         [host("w1", allocatable=SMALL), blue("w1", **requests(cpu="1500m"), priority=10), URGENT],
         requests(cpu="1"),
-        "With priorityClassName urgent (1000) it would preempt default/blue on w1 (the pod is made again; it "
+        "With priorityClassName urgent (1000) it would preempt default/blue on w1 (the pod is re-created; it "
         "then comes before pods of lower priority, and may end them; lost: default/blue (nothing re-creates it)).",
     ),
 }
@@ -594,7 +594,7 @@ def named(name: str) -> dict[str, Any]:
 def test_a_pod_rejected_as_a_whole_is_told_what_lets_it_past() -> None:
     two_names = requiring(matchFields=[named("w1"), named("w2")])
     assert suggest(explain(pod("web-0", **two_names), host("w1"), host("w2")))[0].text == (
-        "It would fit on 2 nodes with its required node affinity as a preference (the pod is made again; it "
+        "It would fit on 2 nodes with its required node affinity as a preference (the pod is re-created; it "
         "may then run on nodes that it excludes now)."
     )
     found = suggest(explain(pod("web-0", **two_names), host("w1", unschedulable=True)))
@@ -606,7 +606,7 @@ def test_a_node_whose_name_is_nearly_right_is_named() -> None:
     result = explain(pod("web-0", **asks), host("worker-ones"), host("other"))
     assert suggest(result)[0].text == (
         "It would fit on worker-ones if its required node affinity named the node worker-ones instead of "
-        "worker-one (the pod is made again)."
+        "worker-one (the pod is re-created)."
     )
 
 
@@ -698,8 +698,8 @@ def test_no_other_pod_ends_for_one_that_runs() -> None:
 def test_a_pod_that_runs_is_said_to_stay() -> None:
     result = explain(pod("web-0", on="w1", **requests(cpu="1")), host("w1"), host("w2", taints=[REPELLING]))
     texts = {suggestion.changes[0].kind: suggestion.text for suggestion in suggest(result, "w2")}
-    assert texts[Kind.UNTAINT].endswith("; it stays on w1 until it is made again).")
-    assert "until it is made again" not in texts[Kind.PIN]
+    assert texts[Kind.UNTAINT].endswith("; it stays on w1 until it is re-created).")
+    assert "until it is re-created" not in texts[Kind.PIN]
 
 
 @pytest.mark.parametrize("version", [str(version) for version in RELEASES])

@@ -54,6 +54,12 @@ class FitErrorText(NamedTuple):
     cut: bool = False
 
     @property
+    def of_nodes(self) -> tuple[int | None, int | None, frozenset[tuple[str, int | None]]]:
+        """The counts of nodes, and the reasons against the nodes or the pod without those about preemption."""
+        told = frozenset((each.text, each.nodes) for each in self.clauses if not each.about_preemption)
+        return self.available, self.total, told
+
+    @property
     def understood(self) -> bool:
         """Report whether this is a text of a scheduler at all."""
         return self.total is not None or any(clause.meaning for clause in self.clauses)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from kubectl_sched.api.core import HOSTNAME
-from kubectl_sched.framework.clauses import Outside, counted, first_few, missing_key_hints, pods
+from kubectl_sched.framework.clauses import counted, first_few, missing_key_hints, pods
 from kubectl_sched.framework.confusable_texts import nearest
 from kubectl_sched.framework.evidence import Evidence
 from kubectl_sched.plugins.inter_pod_affinity.filtering import (
@@ -228,7 +228,7 @@ def _unmet_clause(state: PreFilterState, pod: Pod, nodes: Snapshot, rows: Rows) 
         where = sorted({value for value in whole.label(key).take(everywhere) if value is not None})
         inside = nodes.label(key).where(frozenset(where).__contains__)
         if where and not inside[rows].any():
-            return Outside(f"are outside {key}={first_few(where)}, where the {described(term, pod)} are")
+            return f"are not in {key}={first_few(where)}, where the {described(term, pod)} are"
     return f"are not near to {first_few([described(term, pod) for term in state.required_affinity])}"
 
 

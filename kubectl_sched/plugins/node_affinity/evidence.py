@@ -10,7 +10,6 @@ import numpy as np
 
 from kubectl_sched.api.affinity import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from kubectl_sched.api.component_helpers.node_affinity import METADATA_NAME, parse_node_selector
-from kubectl_sched.framework.clauses import Outside
 from kubectl_sched.framework.evidence import Evidence
 from kubectl_sched.snapshot.node_selection import nodes_selected
 
@@ -105,13 +104,15 @@ def summary(
     nodes: Snapshot,
     rows: Rows,
 ) -> str:
-    """A clause about many rejected nodes: what they are outside of, and the near miss of the closest of them."""
+    """Return a clause about many rejected nodes: what they do not match, and the near miss of the closest of them."""
     parts = [
         f"{key}={value}"
         for key, value in node_selector.items()
         if not nodes.label(key).take(rows).where(partial(eq, value)).all()
     ]
+    verb = "are not in" if len(parts) == 1 else "do not match"
     if required is not None and not _selected(required, nodes)[rows].all():
+        verb = "do not match"
         terms = dict.fromkeys(_term_words(term) for term in required.node_selector_terms)
         either = " or ".join(terms)
         parts.append(f"({either})" if len(terms) > 1 and parts else either)
@@ -120,12 +121,12 @@ def summary(
         outside_added = ~_selected(added, nodes)
         if outside_added[rows].all():
             terms_of_profile = " or ".join(map(_term_words, added.node_selector_terms))
-            return Outside(f"are outside the profile's added affinity {terms_of_profile}")
+            return f"do not match the profile's added affinity {terms_of_profile}"
     wanted = ", ".join(parts) or "the profile's added affinity"
     closest = _closest(required, node_selector, nodes, rows[~outside_added[rows]])
     told = unmet(required, node_selector, None, nodes, closest)
     hints = [hint for each in told for hint in each.hints]
-    return Outside(f"are outside {wanted}{_near_miss(hints, nodes.names[closest])}")
+    return f"{verb} {wanted}{_near_miss(hints, nodes.names[closest])}"
 
 
 def _near_miss(hints: Sequence[str], node_name: str) -> str:

@@ -94,7 +94,7 @@ def summary(lacking: Mapping[str, Mask], requests: Mapping[str, int], nodes: Sna
 
 
 def lack(resource: str, requests: Mapping[str, int], nodes: Snapshot, rows: Rows) -> str:
-    """`lack nvidia.com/gpu: it wants 4, the freest, gpu-7, has 2`."""
+    """`lack nvidia.com/gpu: the pod asks for 4, and the best, gpu-7, has 2 of 8 free`."""
     if resource == PODS:
         return _full(nodes, rows)
     capacity, wanted = nodes.allocatable(resource), requests.get(resource, 0)
@@ -108,9 +108,9 @@ def lack(resource: str, requests: Mapping[str, int], nodes: Snapshot, rows: Rows
     row = _greatest(capacity, nodes, freest)
     free = max(int(capacity[row] - used[row]), 0)
     wants, has, of = amount_texts(resource, wanted, free, int(capacity[row]))
-    said = f"it wants {wants}, the freest, {nodes.names[row]}, has {has} of {of} free"
+    said = f"the pod asks for {wants}, and the best, {nodes.names[row]}, has {has} of {of} free"
     if len(rows) == 1:
-        said = f"{has} of {of} free, and it wants {wants}"
+        said = f"the pod asks for {wants}, and {has} of {of} is free"
     told = f"lack {resource}: {said}"
     return OfRequests(told) if resource in {CPU, MEMORY} and used[row] else told
 
@@ -126,11 +126,11 @@ def _too_small(resource: str, wanted: int, capacity: int, nodes: Snapshot, large
     if capacity == 0:
         near = nearest(resource, frozenset(nodes.whole.table.allocatable) - {resource})
         meant = f"; there is {near}" if near else ""
-        return f"have no {resource}, of which it wants {amount_texts(resource, wanted)[0]}{meant}"
+        return f"have no {resource}, of which the pod asks for {amount_texts(resource, wanted)[0]}{meant}"
     wants, has = amount_texts(resource, wanted, capacity)
     if not largest:
-        return f"are too small: {has} {resource} in all, and it wants {wants}"
-    return f"are too small: it wants {wants} {resource}, the largest, {largest}, has {has} in all"
+        return f"are too small: {has} {resource} in all, and the pod asks for {wants}"
+    return f"are too small: the pod asks for {wants} {resource}, and the largest, {largest}, has {has} in all"
 
 
 def _greatest(amounts: Integers, nodes: Snapshot, rows: Rows) -> int:

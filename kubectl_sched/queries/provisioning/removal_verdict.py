@@ -69,4 +69,4 @@ def reasons_of_drain(plan: DrainPlan) -> Iterator[Reason]:
     again = {each.pod.key for each in plan.placements}
     for lost in plan.lost:
         if lost.pod.key not in again:
-            yield Reason(pod=lost.pod, text="no controller makes it again", kind=POD)
+            yield Reason(pod=lost.pod, text="no controller re-creates it", kind=POD)

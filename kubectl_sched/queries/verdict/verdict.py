@@ -165,7 +165,11 @@ def _gated(result: ScheduleResult) -> Iterable[str]:
 
 
 def _failing(result: ScheduleResult) -> Iterable[str]:
-    return (f"the scheduling cycle fails: {result.error or ''}",)
+    """Yield the error, then its ends, which name the fault itself; none is cut in its middle."""
+    parts = (result.error or "").split(": ")
+    ends = (": ".join(parts[start:]) for start in range(len(parts)))
+    yield from (f"the scheduling cycle fails: {end}" for end in ends if end)
+    yield "the scheduling cycle fails"
 
 
 def _is_judged(result: ScheduleResult) -> bool:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from kubectl_sched.api.apimachinery.timestamps import to_the_second
 from kubectl_sched.diagnostics.warnings import without_topology_key
+from kubectl_sched.render.ages import at_moment
 from kubectl_sched.render.document import (
     Commands,
     Document,
@@ -29,15 +29,14 @@ from kubectl_sched.render.funnel import funnel
 from kubectl_sched.render.node_order import closest, own_first, rejected_rows
 from kubectl_sched.render.node_tables import best_tables, funnel_table, rejected_table, wide_scores
 from kubectl_sched.render.safe_text import count
-from kubectl_sched.render.sentences.headline import headline, no_scheduler_asked
+from kubectl_sched.render.sentences.below_verdict import below_verdict
 from kubectl_sched.render.sentences.node_sentences import verdict_in_words
 from kubectl_sched.render.sentences.preemption_sentence import preemption
 from kubectl_sched.render.sentences.reason_clauses import clauses
 from kubectl_sched.render.sentences.search_start_sentence import sampling_words
-from kubectl_sched.render.sentences.status_sentences import stage_words, status_sentences
+from kubectl_sched.render.sentences.status_sentences import status_sentences
 from kubectl_sched.render.sentences.verdict_line import verdict_of_pod
 from kubectl_sched.render.table import Column, Table
-from kubectl_sched.scheduler.member_result import MemberResult
 from kubectl_sched.scheduler.result import Outcome
 
 if TYPE_CHECKING:
@@ -102,8 +101,9 @@ def _facts(explanation: Explanation) -> Iterator[tuple[str, str]]:
 def _lead(explanation: Explanation, display: Display) -> Iterator[Said]:
     """Yield what stands before the numbers: the pod's status, the winner's lead, the groups of nodes, what helps."""
     result, in_full = explanation.shown, display.in_full
-    if _has_more_to_say(explanation):
-        yield Sentence(text=f"{headline(explanation)}.", rank=7, keep=2)
+    more = below_verdict(explanation)
+    if more:
+        yield Sentence(text=f"{more}.", rank=7, keep=2)
     yield from _findings(explanation.findings, in_full=in_full)
     yield from status_sentences(explanation)
     if explanation.new_nodes is not None and explanation.new_nodes.in_full:
@@ -154,8 +154,8 @@ def _words_of_scheduler(explanation: Explanation) -> Iterator[Said]:
         yield Quote(heading="kube-scheduler would say", text=result.event, rank=6, keep=2, gap=True)
     said = explanation.said
     if said is not None and not said.differs and result.event is not None:
-        when = f" at {to_the_second(said.at)}" if said.at else ""
-        yield Sentence(text=f"{said.by} said so{when}.", tone="dim", rank=5)
+        but = ", except for the part about preemption" if said.preemption_differs else ""
+        yield Sentence(text=f"{said.by} said so{at_moment(said.at, said.read_at)}{but}.", tone="dim", rank=5)
 
 
 def _about_node(explanation: Explanation, display: Display) -> Iterator[Said]:
@@ -192,15 +192,6 @@ def _new_nodes(found: NewNodes) -> Iterator[Said]:
     for table in new_nodes_tables(found):
         yield Listing(tables=(table,), caption=f"New nodes by {table.headings[0]}", rank=8, gap=True)
     yield Sentence(text=assumed_sentence(found), tone="dim", rank=3)
-
-
-def _has_more_to_say(explanation: Explanation) -> bool:
-    """Report whether the whole sentence says more than the verdict with the groups of nodes below it."""
-    if isinstance(explanation.result, MemberResult) or stage_words(explanation) is not None:
-        return True
-    if no_scheduler_asked(explanation) is not None or explanation.result.unknown:
-        return True
-    return not explanation.groups and explanation.result.outcome is not Outcome.SCHEDULABLE
 
 
 def _groups(groups: Sequence[NodeGroup], *, in_full: bool) -> Iterator[Said]:
@@ -247,10 +238,9 @@ def _funnel(result: ScheduleResult, *, in_full: bool) -> Iterator[Said]:
 
 
 def _in_one_line(total: int, steps: Sequence[Step]) -> str:
-    """`300 > 12 after NodeAffinity > 0 after NodeResourcesFit`, and how many each keeps out alone."""
+    """`Nodes left of 300: 12 after NodeAffinity, 0 after NodeResourcesFit`."""
     narrowing = (step for step in steps if step.after < step.before)
-    left = " > ".join([f"{total:,}", *(f"{step.after:,} after {step.name}" for step in narrowing)])
-    return f"{left} (alone: {', '.join(f'{step.name} {step.alone:,}' for step in steps)})"
+    return f"Nodes left of {total:,}: {', '.join(f'{step.after:,} after {step.name}' for step in narrowing)}"
 
 
 def _best(result: ScheduleResult, *, in_full: bool) -> Iterator[Said]:

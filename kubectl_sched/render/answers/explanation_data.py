@@ -8,6 +8,7 @@ from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.framework.amounts import amount_text
 from kubectl_sched.framework.status import Code
 from kubectl_sched.record import plain
+from kubectl_sched.render.ages import age
 from kubectl_sched.render.funnel import funnel
 from kubectl_sched.render.node_order import closest
 from kubectl_sched.render.sentences.node_sentences import why_not
@@ -122,6 +123,7 @@ def _said(said: Said | None) -> schema.Said | None:
         "source": said.source,
         "differs": said.differs,
         "because": said.because,
+        "age": age(said.at, said.read_at),
     }
 
 

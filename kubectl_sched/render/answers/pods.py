@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from kubectl_sched.diagnostics.warnings import NOT_SCORED
-from kubectl_sched.framework.clauses import OfRequests
+from kubectl_sched.queries.verdict.verdict import cycle_verdict
 from kubectl_sched.render.document import Document, Listing, Notes, Said, Sentence, Verdict, notes_of
 from kubectl_sched.render.safe_text import count, listed, safe
 from kubectl_sched.render.sentences.gate_sentences import lines_of_jobs
 from kubectl_sched.render.sentences.headline import decision, headline, is_held, landing, unjudged
 from kubectl_sched.render.sentences.node_sentences import why_not
-from kubectl_sched.render.sentences.reason_clauses import BY_REQUESTS, last_first
 from kubectl_sched.render.sentences.search_start_sentence import sampling_notes
 from kubectl_sched.render.sentences.status_sentences import stage_words
 from kubectl_sched.render.table import Column, Table
@@ -119,7 +118,6 @@ def pods_table(explanations: Sequence[Explanation]) -> Table[list[Explanation]]:
             Column(heading="Why", cell=lambda group: why(group[0]), kind="words"),
         ),
         rows=groups,
-        below=BY_REQUESTS if any(isinstance(why(group[0]), OfRequests) for group in groups) else "",
     )
 
 
@@ -212,11 +210,8 @@ def _why_decided(result: ScheduleResult) -> str:
     """Return the reason for the decision alone, once for all equal pods."""
     if result.fits and len(result.best) > 1 and result.nominated_first is None:
         return f"tied between {listed(result.best)}"
-    fits_nowhere = result.outcome is Outcome.UNSCHEDULABLE and not isinstance(result, MemberResult)
-    if fits_nowhere and result.pre_filter.is_success and len(result.nodes):
-        node = result.post_filter.nominated_node if result.post_filter is not None else None
-        told = last_first(result)
-        return type(told)(f"preemption makes room on {safe(node)}; {told}") if node else told
+    if result.outcome is Outcome.UNSCHEDULABLE and not isinstance(result, MemberResult):
+        return safe(cycle_verdict(result))
     if result.outcome is Outcome.SCHEDULABLE:
         return "; ".join(filter(None, (landing(result)[1], unjudged(result))))
     return _without_name(decision(result), result)

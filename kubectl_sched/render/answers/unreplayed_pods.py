@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kubectl_sched.api.apimachinery.timestamps import to_the_second
 from kubectl_sched.framework.clauses import first_few
+from kubectl_sched.render.ages import at_moment
 from kubectl_sched.render.answers.explanation_data import stage_data
 from kubectl_sched.render.answers.message import message_data, message_document, message_parts
 from kubectl_sched.render.document import Commands, Document, Said, Sentence, Verdict, notes_of
@@ -93,7 +94,7 @@ def _about(alike: Sequence[PodStatements]) -> Iterator[Said]:
     if words := _stage_words(each):
         yield Sentence(text=f"{words}.")
     if each.newest is not None:
-        yield from _said(each.newest)
+        yield from _said(each.newest, each.read_at)
     if others_like_it:
         names = first_few([other.pod.key for other in others_like_it])
         other = "other pod" if len(others_like_it) == 1 else "other pods"
@@ -143,9 +144,8 @@ def _state(told: PodStatements) -> str:
     return "waits for a node"
 
 
-def _said(said: Statement) -> Iterator[Said]:
-    when = f" at {to_the_second(said.last_seen)}" if said.last_seen else ""
-    yield Sentence(text=f"{said.by or 'a scheduler'} said{when}:")
+def _said(said: Statement, read_at: str | None) -> Iterator[Said]:
+    yield Sentence(text=f"{said.by or 'a scheduler'} said{at_moment(said.last_seen, read_at)}:")
     if said.text is None:
         yield Sentence(text=said.words, indent=2)
         return

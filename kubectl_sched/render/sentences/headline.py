@@ -56,14 +56,18 @@ def is_held(explanation: Explanation) -> bool:
 
 def _held(explanation: Explanation) -> str:
     """Return who holds the pod back and why, in their own words, and what would become of it without gates."""
+    return ". ".join(filter(None, (of_gates(explanation), ungated_words(explanation))))
+
+
+def of_gates(explanation: Explanation) -> str:
+    """Return who holds the pod back and why, in their own words."""
     from kubectl_sched.render.sentences.gate_sentences import first_reason, held_by, holders  # most pods have none
 
     found = ((held_by(each), first_reason(each.gate)) for each in holders(explanation.gates))
-    held = "; ".join(f"{who}: {why}" if why else who for who, why in found)
-    return ". ".join(filter(None, (held, _ungated(explanation))))
+    return "; ".join(f"{who}: {why}" if why else who for who, why in found)
 
 
-def _ungated(explanation: Explanation) -> str:
+def ungated_words(explanation: Explanation) -> str:
     """`With the gate lifted and its assigned flavor spot it would land on n1, the only node there is`."""
     found, gates = explanation.ungated, sum(each.gate is not None for each in explanation.gates)
     start = f"With the {'gate' if gates == 1 else 'gates'} lifted" if gates else "With the Job started"
@@ -175,11 +179,16 @@ def _gate(result: ScheduleResult) -> str:
 
 
 def _otherwise(result: ScheduleResult) -> str:
+    return f"otherwise {hypothetical(result)}"
+
+
+def hypothetical(result: ScheduleResult) -> str:
+    """`it would land on w1, ...`: what becomes of the pod if a scheduler looks at it."""
     if result.left_open is not None:
-        return f"otherwise it may or may not fit: {unjudged(result)}"
+        return f"it may or may not fit: {unjudged(result)}"
     if result.error is not None:
-        return f"otherwise the cycle would fail: {safe(result.error)}"
-    return f"otherwise it {_lands(result) if len(result.feasible) else _fits_nowhere(result)}"
+        return f"the cycle would fail: {safe(result.error)}"
+    return f"it {_lands(result) if len(result.feasible) else _fits_nowhere(result)}"
 
 
 def _lands(result: ScheduleResult) -> str:
@@ -240,11 +249,11 @@ def _fits_nowhere(result: ScheduleResult) -> str:
         return "fits nowhere: there are no nodes"
     where = "does not fit the only node" if node_count == 1 else f"fits on none of {node_count:,} nodes"
     if not result.pre_filter.is_success:
-        return f"{where}: {result.pre_filter.plugin} rejects the pod as a whole: {_why_as_a_whole(result)}"
+        return f"{where}: {result.pre_filter.plugin} rejects the pod as a whole: {why_as_a_whole(result)}"
     return f"{where}: {'; '.join(clauses(result))}"
 
 
-def _why_as_a_whole(result: ScheduleResult) -> str:
+def why_as_a_whole(result: ScheduleResult) -> str:
     """The evidence where there is some, else kube-scheduler's words."""
     evidence = result.pre_filter_evidence
     return safe("; ".join(each.text for each in evidence) or result.pre_filter.message)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kubectl_sched.framework.clauses import OfRequests, Outside, agreeing
+from kubectl_sched.framework.clauses import OfRequests, agreeing
 from kubectl_sched.framework.cycle_budget import BudgetEnded
 from kubectl_sched.framework.interface import FilterPlugin
 from kubectl_sched.framework.plugin_error_boundary import error_of, is_unknown
@@ -15,7 +15,7 @@ from kubectl_sched.framework.status import SUCCESS
 from kubectl_sched.render.safe_text import clipped, listed, safe
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.snapshot.array_types import Mask, Rows
@@ -29,37 +29,13 @@ BY_REQUESTS = "free = allocatable minus requests"
 def clauses(result: ScheduleResult) -> list[str]:
     """Return each plugin's clause about the nodes left at its turn, in run order, with its subject."""
     told: list[str] = []
-    rest = "others"
-    left = len(result.nodes) - len(result.feasible)
-    for rows, said in _of_requests_once(_told(result, ~result.feasible_mask)):
-        told.append(f"{_subject(result, rows, left, rest, first=not told)} {agreeing(len(rows), said)}")
-        rest = "inside" if isinstance(said, Outside) else "others"
-        left -= len(rows)
+    is_of_requests_said = False
+    for rows, said in _told(result, ~result.feasible_mask):
+        clause = f"{_subject(result, rows)} {agreeing(len(rows), said)}"
+        if isinstance(said, OfRequests) and not is_of_requests_said:
+            is_of_requests_said, clause = True, f"{clause} (requests, not usage)"
+        told.append(clause)
     return told
-
-
-def last_first(result: ScheduleResult) -> str:
-    """Return the clauses, first the one that leaves no node, so that none refers to one before it; without usage."""
-    *before, last = _told(result, ~result.feasible_mask)
-    told = (last, *reversed(before))
-    counts = [f"{len(rows):,}" for rows, _ in told]
-    subjects = [f"{counts[0]} nodes", *counts[1:]] if before else ["all"]
-    all_told = "; ".join(
-        f"{_by_name(result, rows) or subject} {agreeing(len(rows), said)}"
-        for subject, (rows, said) in zip(subjects, told, strict=True)
-    )
-    return OfRequests(all_told) if any(isinstance(said, OfRequests) for _, said in told) else all_told
-
-
-def _of_requests_once(told: Iterable[tuple[Rows, str]]) -> Iterator[tuple[Rows, str]]:
-    """Say behind the first clause about requests that usage does not count."""
-    is_said = False
-    for rows, said in told:
-        if isinstance(said, OfRequests) and not is_said:
-            is_said = True
-            yield rows, f"{said} (requests, not usage)"
-        else:
-            yield rows, said
 
 
 def _told(result: ScheduleResult, left: Mask) -> list[tuple[Rows, str]]:
@@ -94,24 +70,11 @@ def _narrowing(result: ScheduleResult) -> Iterator[tuple[str, Mask]]:
             yield plugin, outside & result.rejection_masks[plugin]
 
 
-def _by_name(result: ScheduleResult, rows: Rows) -> str | None:
-    """The node's name if there is one only."""
-    return safe(result.nodes.names[int(rows[0])]) if len(rows) == 1 else None
-
-
-def _subject(result: ScheduleResult, dropped: Rows, before: int, rest: str, *, first: bool) -> str:
-    count = len(dropped)
-    if count == 1 and first and before == 1:
+def _subject(result: ScheduleResult, dropped: Rows) -> str:
+    """Return the node's name, how many nodes they are, or `all` for all that the pod does not fit."""
+    if len(dropped) == 1:
         return safe(result.nodes.names[int(dropped[0])])
-    if count < before:
-        if first:
-            return f"{count:,}"
-        return f"{count:,} inside" if rest == "inside" else f"{count:,} {'other' if count == 1 else 'others'}"
-    if first:
-        return "all"
-    if count == 1:
-        return f"the one inside, {safe(result.nodes.names[int(dropped[0])])}," if rest == "inside" else "the other"
-    return f"both {rest}" if count == 2 else f"all {count:,} {rest}"
+    return "all" if len(dropped) == len(result.nodes) - len(result.feasible) else f"{len(dropped):,} nodes"
 
 
 def of_one(result: ScheduleResult, row: int) -> str:
@@ -138,7 +101,7 @@ def of_reason(result: ScheduleResult, plugin: str, text: str | None, rows: Rows)
     except BudgetEnded:
         return f"fail {plugin}"
     shown = clipped(safe(clause), _CLAUSE_LENGTH)
-    return type(clause)(shown) if isinstance(clause, (Outside, OfRequests)) else shown
+    return OfRequests(shown) if isinstance(clause, OfRequests) else shown
 
 
 def _left_over(result: ScheduleResult, rows: Rows) -> list[tuple[Rows, str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_sched.api.apimachinery.timestamps import to_the_second
+from kubectl_sched.render.ages import at_moment
 from kubectl_sched.render.document import Sentence
 from kubectl_sched.render.safe_text import safe
 
@@ -54,14 +55,16 @@ def status_sentences(explanation: Explanation) -> Iterator[Sentence]:
     if explanation.new_nodes is not None:
         from kubectl_sched.render.sentences.new_nodes_sentences import new_nodes_sentences  # most clusters need none
 
-        yield from (Sentence(text=each, rank=7, keep=2) for each in new_nodes_sentences(explanation.new_nodes))
+        rungs = {each.text for each in explanation.suggestions}
+        told = (each for each in new_nodes_sentences(explanation.new_nodes) if each not in rungs)
+        yield from (Sentence(text=each, rank=7, keep=2) for each in told)
     history, observed = explanation.history, explanation.observed
     if history is not None and history.verdict != "NotScheduled":
         yield Sentence(text=f"{history.message[:1].upper()}{history.message[1:]}.", rank=6, keep=1)
     said = explanation.said
     if said is not None and (said.differs or explanation.result.event is None):
         because = f"; now: {said.because}" if said.because else ""
-        when = f" at {to_the_second(said.at)}" if said.at else ""
+        when = at_moment(said.at, said.read_at)
         yield Sentence(text=f"{said.by} said{when}: {said.message}{because}", rank=6, keep=2)
     for event in observed.autoscalers[:2] if observed is not None else ():
         yield Sentence(text=f"{event.component} ({event.reason}): {event.text}", rank=4, keep=1)

@@ -23,8 +23,11 @@ def time_since(taken_at: str, now: datetime) -> timedelta | None:
 
 
 def spoken_age(age: timedelta) -> str:
-    """Return an age in its largest fitting unit: `90 min`, `30 h`, `12 days`."""
-    minutes = int(age.total_seconds() // 60)
+    """Return an age in its largest fitting unit: `90 s`, `90 min`, `30 h`, `12 days`."""
+    seconds = int(age.total_seconds())
+    if seconds < 120:
+        return f"{seconds} s"
+    minutes = seconds // 60
     if minutes < 120:
         return f"{minutes} min"
     return f"{minutes // 60} h" if minutes < 48 * 60 else f"{minutes // 1440} days"

@@ -40,11 +40,11 @@ def pane_lines(view: View, suggestions: Sequence[Suggestion], chosen: int, width
 
 
 def suggestion_lines(suggestions: Sequence[Suggestion], chosen: int, width: int) -> list[Line]:
-    """One suggestion in its own words, and how many there are."""
+    """Return one suggestion as its rung of the ladder says it, and how many there are."""
     if not suggestions:
         return []
     number = chosen % len(suggestions)
-    told = suggestions[number].text
+    told = f"{suggestions[number].rung}: {suggestions[number].advice}"
     others = f" ({number + 1} of {len(suggestions)}, A: next)" if len(suggestions) > 1 else ""
     first, *rest = wrapped(f"a: {safe(told)}{others}", width)
     return [(Span(first[0].text[:2], Tone.STRONG), Span(first[0].text[2:])), *rest]

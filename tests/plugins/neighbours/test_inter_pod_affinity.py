@@ -405,7 +405,7 @@ def test_evidence_tells_of_a_namespace_selector_that_selects_them_all() -> None:
     ]
 
 
-OUTSIDE = "are outside zone=zb, where the pods matching app=db are"
+OUTSIDE = "are not in zone=zb, where the pods matching app=db are"
 CROWDED = "have pods matching app=web in the same zone, which the pod must be away from"
 UNWELCOME = "near to 1 pod whose anti-affinity keeps the pod away: default/db-0"
 

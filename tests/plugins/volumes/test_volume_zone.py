@@ -84,4 +84,4 @@ def test_nodes_are_summed_up_by_the_volume_that_is_elsewhere() -> None:
     plugin, state, incoming = make(VolumeZone), CycleState(), pod(**using("data"))
     plugin.pre_filter(state, incoming, nodes)
     clause = plugin.summarize(state, incoming, nodes, all_rows(nodes))
-    assert clause == "are outside zone a or b of volume pv (claim data)"
+    assert clause == "are not in zone a or b of volume pv (claim data)"

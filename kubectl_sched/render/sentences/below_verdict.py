@@ -1,0 +1,86 @@
+"""Sentences below the verdict on a pod: what it does not say itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_sched.api.apimachinery.timestamps import to_the_second
+from kubectl_sched.render.safe_text import safe
+from kubectl_sched.render.sentences.headline import (
+    decision,
+    hypothetical,
+    is_held,
+    no_scheduler_asked,
+    of_gates,
+    ungated_words,
+    why_as_a_whole,
+)
+from kubectl_sched.render.sentences.status_sentences import stage_words
+from kubectl_sched.scheduler.member_result import MemberResult
+from kubectl_sched.scheduler.result import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kubectl_sched.queries.explanation import Explanation
+    from kubectl_sched.scheduler.result import ScheduleResult
+
+_SAID_IN_THE_VERDICT = frozenset({"Finished", "NoScheduler", "NotCreated", "RefusedByKubelet"})
+"""Stages whose evidence a verdict begins with."""
+
+_HYPOTHETICAL = frozenset({Outcome.SCHEDULABLE, Outcome.UNSCHEDULABLE})
+
+
+def below_verdict(explanation: Explanation) -> str:
+    """Return sentences that say more than the verdict; empty where there is no more to say."""
+    told = (each.rstrip(".") for each in _more(explanation) if each)
+    return ". ".join(f"{each[:1].upper()}{each[1:]}" for each in told)
+
+
+def _more(explanation: Explanation) -> Iterator[str]:
+    result = explanation.result
+    if result.failure is not None or result.unknown or isinstance(result, MemberResult):
+        yield decision(result)
+        return
+    unasked = no_scheduler_asked(explanation)
+    if unasked is not None:
+        yield unasked
+        yield f"if a scheduler were asked, {hypothetical(result)}"
+        return
+    if is_held(explanation):
+        yield _unless_said(of_gates(explanation), explanation)
+        yield ungated_words(explanation)
+        return
+    stage = explanation.stage
+    if stage is not None and stage.name in _SAID_IN_THE_VERDICT:
+        yield "; ".join(filter(None, (_unless_said(safe(each), explanation) for each in stage.evidence)))
+    else:
+        yield stage_words(explanation) or ""
+    if (
+        stage is not None
+        and stage.name != "NotCreated"
+        and result.outcome in _HYPOTHETICAL
+        and stage_words(explanation)
+    ):
+        yield f"{'if one served it,' if stage.name == 'NoScheduler' else 'now'} {hypothetical(result)}"
+    yield _decided(explanation, result)
+
+
+def _decided(explanation: Explanation, result: ScheduleResult) -> str:
+    """Return what the replay adds to the verdict."""
+    match result.outcome:
+        case Outcome.DELETING:
+            since = to_the_second(result.pod.metadata.deletion_timestamp or "")
+            return f"were it not being deleted since {since}, {hypothetical(result)}"
+        case Outcome.GATED:
+            return f"without its gates {hypothetical(result)}"
+        case Outcome.ERROR | Outcome.UNKNOWN:
+            return _unless_said(safe(result.error or result.left_open or ""), explanation)
+        case Outcome.UNSCHEDULABLE if not result.pre_filter.is_success:
+            said = _unless_said(why_as_a_whole(result), explanation)
+            return f"{result.pre_filter.plugin} rejects the pod as a whole{f': {said}' if said else ''}"
+    return ""
+
+
+def _unless_said(text: str, explanation: Explanation) -> str:
+    return "" if text in explanation.verdict else text
