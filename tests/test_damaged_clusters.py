@@ -107,7 +107,7 @@ def show_in_every_form(request: Json, folder: Path, version: str, chance: random
         return ""
     result = scheduler.schedule_one(chance.choice(pods))
     explanation = replace(explanation_of(result, scheduler), suggestions=suggest(result))
-    notes = (*configuration.warnings, *left_out, *completeness(dump, [result]))
+    notes = (*configuration.warnings, *left_out, *completeness(dump, [result]).notes)
     answer = Answer(explanations=(explanation,), notes=notes, warnings=tuple(dump.warnings))
     displays = [
         Display(),

@@ -87,6 +87,9 @@ class Answer(CachingRecord, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
     """Sentences about the state and the configuration that the answer rests on."""
 
+    changing: tuple[str, ...] = ()
+    """The notes that change the answer: what the dump lacks, and that it is old."""
+
     warnings: tuple[str, ...] = ()
     """Sentences about what went wrong while reading."""
 
@@ -113,18 +116,16 @@ def explain(
     is_about_one = len(explanations) == 1 and not question.drifted  # several namespaces may have the name
     if selection.pending and not is_about_one:
         together = _together(explanations, schedulers)
-    notes = (
-        *asking.about_workloads(),
-        *about_nothing,
-        *schedulers.notes,
-        *completeness(dump, [each.result for each in explanations]),
-    )
+    told = [kind.kind for each in explanations for kind in each.missing]
+    complete = completeness(dump, [each.result for each in explanations], told=told)
+    notes = (*asking.about_workloads(), *about_nothing, *schedulers.notes, *complete.notes)
     read = (*schedulers.warnings, *unreadable, *dump.warnings)
     return Answer(
         explanations=tuple(explanations),
         is_about_one_pod=is_about_one,
         together=together,
         notes=notes,
+        changing=complete.changing,
         warnings=read,
         nothing="nothing is pending" if selection.pending else "no pods match",
     ), schedulers

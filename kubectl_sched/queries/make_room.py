@@ -84,6 +84,8 @@ class Answer(CachingRecord, frozen=True, kw_only=True):
     kubernetes_version: str
     notes: tuple[str, ...]
     kubernetes_patch: str | None = None
+    changing: tuple[str, ...] = ()
+    """The notes that change the answer."""
 
     @property
     def found(self) -> bool:
@@ -120,8 +122,8 @@ def make_room(question: Question, dump: Dump) -> Answer:
     if cycle is None and is_group(question.target):
         about.append("the pods of the group are placed one after the other; no cycle of the whole group is replayed")
     lacking = completeness(dump, [answer.unplaced] if answer.unplaced is not None else [])
-    notes = (*about, *answer.notes, *schedulers.notes, *lacking, *dump.warnings, *schedulers.warnings, *left_out)
-    return replace(answer, notes=notes)
+    notes = (*about, *answer.notes, *schedulers.notes, *lacking.notes, *dump.warnings, *schedulers.warnings, *left_out)
+    return replace(answer, notes=notes, changing=lacking.changing)
 
 
 class _Room:

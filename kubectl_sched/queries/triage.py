@@ -108,6 +108,9 @@ class Triage(Record, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
     """Sentences about the state and the configuration that the answer rests on."""
 
+    changing: tuple[str, ...] = ()
+    """The notes that change the answer: what the dump lacks, and that it is old."""
+
     warnings: tuple[str, ...] = ()
     """Sentences about what went wrong while reading."""
 
@@ -206,7 +209,8 @@ class Triaging:
     def answer(self, groups: tuple[Group, ...]) -> Triage:
         """Return the groups with what is known of the state as a whole."""
         results = [each.result for group in groups for each in group.explanations]
-        notes = (*self.schedulers.notes, *completeness(self._dump, results))
+        complete = completeness(self._dump, results)
+        notes = (*self.schedulers.notes, *complete.notes)
         warnings = (*self.schedulers.warnings, *self._unreadable, *self._dump.warnings)
         return Triage(
             groups=groups,
@@ -214,5 +218,6 @@ class Triaging:
             at=self.at,
             refusals=self.refusals,
             notes=notes,
+            changing=complete.changing,
             warnings=warnings,
         )

@@ -22,6 +22,7 @@ from kubectl_sched.controllers.ordered_ready import predecessors, sets_in_order
 from kubectl_sched.controllers.pod_creation import Making, Workload
 from kubectl_sched.controllers.workload_pods import replicas_of
 from kubectl_sched.errors import SchedError
+from kubectl_sched.queries.unread_placements import with_unread_left_open
 from kubectl_sched.record import Record
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.scheduler.scheduler import SeveralSchedulers
@@ -87,6 +88,8 @@ class Answer(Record, frozen=True, kw_only=True):
     kubernetes_version: str
     notes: tuple[str, ...]
     kubernetes_patch: str | None = None
+    changing: tuple[str, ...] = ()
+    """The notes that change the answer: kinds that are missing, unknown fields, an old dump."""
     pending: frozenset[str] = frozenset()
     """The keys of the pods that have no node at present."""
     edits: tuple[Edit, ...] = ()
@@ -146,12 +149,15 @@ def what_if(
         raise error.beside(stages.misspelt) from None
     release = schedulers.assumed(question.choices.profile or DEFAULT_SCHEDULER_NAME).configuration.release
     first = result.simulated.first_unplaced
-    lacking = completeness(dump, [first] if first is not None else [])
+    result, unread = with_unread_left_open(result, replace(dump, objects=stages.objects))
+    lacking = completeness(dump, [first] if first is not None else [], told=[each.kind for each in unread])
+    missing = tuple(each.sentence for each in unread)
     return Answer(
         result=result,
         kubernetes_version=str(release.version),
         kubernetes_patch=release.patch_name,
-        notes=(*schedulers.notes, *lacking, *dump.warnings, *schedulers.warnings),
+        notes=(*missing, *schedulers.notes, *lacking.notes, *dump.warnings, *schedulers.warnings),
+        changing=(*missing, *stages.misspelt, *lacking.changing),
         pending=frozenset(each.key for each in dump.objects if isinstance(each, Pod) and not each.spec.node_name),
         edits=question.edits,
         drain=stages.drain_plan(dump) if any(edit.flag == DRAIN for edit in question.edits) else None,
@@ -206,6 +212,7 @@ class _Stages:
         self._objects = applied(dump.objects, manifests.others)
         self._notes = manifests.notes
         self.misspelt = manifests.misspelt
+        self._made: Sequence[KubernetesObject] = ()
         plugins = plugins_on(self._objects)
         self._admission = Admission(
             objects=Objects(self._objects),
@@ -224,6 +231,11 @@ class _Stages:
         if plugins is None and dry_run is None:
             used = {item.namespace for item, _ in self._items}
             self._notes = (*self._notes, *unknown_notes(self._objects, used))
+
+    @property
+    def objects(self) -> tuple[KubernetesObject, ...]:
+        """The cluster's objects once the manifests are applied, with those that were made for new pods."""
+        return (*self._objects, *self._made)
 
     def materialized(self) -> _Materialized:
         """Return the cluster with the pods that come into being, before any of them is placed."""
@@ -348,6 +360,7 @@ class _Stages:
         nowhere = about_unknown_nodes(workloads, cluster.nodes)
         notes = (*self._notes, *edit_notes, *of_workloads, *making.notes, *nowhere)
         refused = tuple(_refused(pod, reason) for pod, reason in making.refused)
+        self._made = making.made
         return _Materialized(
             cluster=cluster,
             workloads=workloads,

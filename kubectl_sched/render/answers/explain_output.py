@@ -60,7 +60,7 @@ def explain_document(answer: Answer, display: Display) -> Document:
     if answer.is_about_one_pod and (display.node is None or display.is_page):
         from kubectl_sched.render.answers.explain import pod_document  # data and names need none
 
-        return pod_document(answer.explanations[0], display, answer.notes, answer.warnings)
+        return pod_document(answer.explanations[0], display, answer.notes, (*answer.changing, *answer.warnings))
     from kubectl_sched.render.answers.pods import pods_document  # one pod needs none
 
     return pods_document(answer, display)

@@ -45,7 +45,7 @@ def plan_document(answer: Answer) -> Document:
             badge="it fits" if answer.found else "no plan",
         ),
         parts=tuple(_parts(answer)),
-        notes=notes_of((), answer.notes),
+        notes=notes_of(answer.changing, answer.notes),
         facts=(("Replayed as", f"kube-scheduler {answer.kubernetes_patch or answer.kubernetes_version}"),),
         heading="Make room",
         command="whatif --make-room",

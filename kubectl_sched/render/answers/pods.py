@@ -46,7 +46,10 @@ def pods_document(answer: Answer, display: Display) -> Document:
     return Document(
         verdict=Verdict(text=in_sum(explanations, answer.together) if explanations else answer.nothing),
         parts=tuple(_list(explanations)) if explanations and not display.is_wide else (),
-        notes=notes_of(answer.warnings, (*pod_notes(explanations), *sampling_notes(explanations), *answer.notes)),
+        notes=notes_of(
+            (*answer.changing, *answer.warnings),
+            (*pod_notes(explanations), *sampling_notes(explanations), *answer.notes),
+        ),
         facts=_facts(explanations),
         details=details,
         is_index=True,
@@ -96,7 +99,7 @@ def _on_one_node(answer: Answer, node: str) -> Document:
     one = answer.is_about_one_pod
     reports = tuple(node_document(each, node, one=one) for each in answer.explanations)
     premises = (*(note for each in answer.explanations for note in each.notes), *answer.notes)
-    notes = notes_of(answer.warnings, premises)
+    notes = notes_of((*answer.changing, *answer.warnings), premises)
     if one:
         return replace(reports[0], notes=notes)
     return Document(

@@ -80,7 +80,7 @@ def triage_document(triage: Triage, display: Display) -> Document:
     return Document(
         verdict=Verdict(text=f"{lacking_in_words(triage.groups)}." if triage.groups else NOTHING),
         parts=(*told, *_on_purpose(triage)),
-        notes=notes_of((), triage.notes),
+        notes=notes_of(triage.changing, triage.notes),
         details=(*details, *_refusals(triage)),
         is_index=True,
         heading="Pods that do not run",

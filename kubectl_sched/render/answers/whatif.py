@@ -111,7 +111,7 @@ def what_if_document(answer: Answer, display: Display) -> Document:
     return Document(
         verdict=_headline(answer),
         parts=(*(drain_parts(drained, display) if drained is not None else ()), *_parts(result, display)),
-        notes=notes_of(drain_changing(drained) if drained is not None else (), premises),
+        notes=notes_of((*answer.changing, *(drain_changing(drained) if drained is not None else ())), premises),
         facts=(("Replayed as", f"kube-scheduler {answer.kubernetes_patch or answer.kubernetes_version}"),),
         heading="What if",
         command="whatif",
@@ -239,6 +239,11 @@ def _why_no_more(simulated: Simulated, stopped: Placement) -> str:
 def _unplaced(simulated: Simulated) -> str:
     """Return how many pods have no node, and how many of them a ResourceQuota does not admit."""
     refused = [each for each in simulated.placements if each.is_over_quota]
+    unread = [each for each in simulated.placements if each.outcome is Outcome.UNKNOWN and each.reason is not None]
+    if unread:
+        rest = simulated.unplaced - len(unread)
+        told = f"of {len(unread):,} it is not known: {safe(unread[0].reason or '')}"
+        return f"{rest:,} would not; {told}" if rest else told
     if not refused:
         return f"{simulated.unplaced:,} would not"
     some = f"{simulated.unplaced:,} would not, {len(refused):,} of them" if len(refused) < simulated.unplaced else ""

@@ -40,7 +40,7 @@ def below_verdict(explanation: Explanation) -> str:
 def _more(explanation: Explanation) -> Iterator[str]:
     result = explanation.result
     if result.failure is not None or result.unknown or isinstance(result, MemberResult):
-        yield decision(result)
+        yield "" if explanation.missing else f"it {decision(result).removeprefix(safe(result.pod.key)).strip()}"
         return
     unasked = no_scheduler_asked(explanation)
     if unasked is not None:

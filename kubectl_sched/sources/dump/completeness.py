@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kubectl_sched.api.core import Node
+from kubectl_sched.record import Record
 from kubectl_sched.sources.dump.dump_age import spoken_age, time_since
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.sources.dump.dump import Dump
+
+_RECENT: Final = timedelta(days=1)
+"""A dump older than this is said to be old before anything else."""
 
 _OWNERS = frozenset({"ReplicationController", "ReplicaSet", "StatefulSet"})
 
@@ -50,58 +54,90 @@ def _preempts(result: ScheduleResult) -> bool:
 
 _UNSPREAD = "points for spreading over hosts and zones may be missing"
 
-_NEEDS: tuple[tuple[frozenset[str], Callable[[ScheduleResult], bool], str], ...] = (
-    (
+
+class _Need(NamedTuple):
+    """Kinds, the results that need them, and the meaning of their absence, which may change more than some points."""
+
+    kinds: frozenset[str]
+    concerns: Callable[[ScheduleResult], bool]
+    meaning: str
+    changes_the_answer: bool = True
+
+
+_NEEDS: tuple[_Need, ...] = (
+    _Need(
         frozenset({"PersistentVolumeClaim", "PersistentVolume", "StorageClass"}),
         _has_claims,
         "not all is known of the pod's claims, so the volume plugins may reject more than they would",
     ),
-    (
+    _Need(
         frozenset({"CSINode"}),
         _has_claims,
         "limits on volumes are not counted, so nodes may have less room for its volumes than they seem to",
     ),
-    (
+    _Need(
         frozenset({"ResourceClaim", "ResourceSlice", "DeviceClass"}),
         lambda result: bool(result.pod.spec.resource_claims),
         "the pod's devices cannot be found, so DynamicResources rejects more than it would",
     ),
-    (frozenset({"Service"}), _may_have_a_service, _UNSPREAD),
-    *((frozenset({kind}), _is_owned_by(kind), _UNSPREAD) for kind in sorted(_OWNERS)),
-    (frozenset({"Namespace"}), _has_namespace_selector, "a namespaceSelector sees every namespace without labels"),
-    (frozenset({"PodDisruptionBudget"}), _preempts, "preemption may choose another node"),
+    _Need(frozenset({"Service"}), _may_have_a_service, _UNSPREAD, changes_the_answer=False),
+    *(_Need(frozenset({kind}), _is_owned_by(kind), _UNSPREAD, changes_the_answer=False) for kind in sorted(_OWNERS)),
+    _Need(frozenset({"Namespace"}), _has_namespace_selector, "a namespaceSelector sees every namespace without labels"),
+    _Need(frozenset({"PodDisruptionBudget"}), _preempts, "preemption may choose another node"),
 )
-"""The kinds that are needed, the results that need them, and the meaning of their absence."""
 
 
-def completeness(dump: Dump, results: Sequence[ScheduleResult], now: datetime | None = None) -> list[str]:
-    """Return what the dump lacks for these pods, and its age, in at most two lines. A running cluster lacks nothing."""
+class Completeness(Record, frozen=True, kw_only=True):
+    """Sentences on what a dump lacks and how old it is: those that change an answer, and those that it rests on."""
+
+    changing: tuple[str, ...] = ()
+    premises: tuple[str, ...] = ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """All sentences, those that change an answer first."""
+        return (*self.changing, *self.premises)
+
+
+def completeness(
+    dump: Dump, results: Sequence[ScheduleResult], now: datetime | None = None, *, told: Iterable[str] = ()
+) -> Completeness:
+    """Return what the dump lacks for these pods, and its age. A running cluster lacks nothing.
+
+    `told` are the kinds of which the answer says besides that they are missing.
+    """
     if dump.is_live:
-        return []
-    lines = []
+        return Completeness()
+    changing, premises = _missing(dump, results, frozenset(told))
     if "Node" not in dump.present:
-        lines.append("the dump has no node list (kubectl get nodes -o json), so no node can be feasible")
-    told = [*_missing(dump, results), *_namespaces(dump)]
+        changing.insert(0, "the dump has no node list (kubectl get nodes -o json), so no node can be feasible")
+    changing += _namespaces(dump)
     if dump.taken_at is not None:
         moment = dump.taken_at[:16].replace("T", " ")
         age = time_since(dump.taken_at, now or datetime.now(UTC))
-        ago = f" ({spoken_age(age)} ago)" if age is not None else ""
-        told.insert(0, f"taken no earlier than {moment}{ago}")
-    if told:
-        lines.append(f"about the dump: {'; '.join(told)}")
-    return lines
+        if age is not None and age > _RECENT:
+            changing.insert(0, f"the dump is {spoken_age(age)} old (taken no earlier than {moment})")
+        else:
+            ago = f" ({spoken_age(age)} ago)" if age is not None else ""
+            premises.insert(0, f"taken no earlier than {moment}{ago}")
+    about = (f"about the dump: {'; '.join(premises)}",) if premises else ()
+    return Completeness(changing=tuple(changing), premises=about)
 
 
-def _missing(dump: Dump, results: Sequence[ScheduleResult]) -> Iterator[str]:
-    missing: dict[str, set[str]] = {}
-    for kinds, concerns, meaning in _NEEDS:
-        absent = kinds - dump.present
+def _missing(
+    dump: Dump, results: Sequence[ScheduleResult], told_besides: frozenset[str]
+) -> tuple[list[str], list[str]]:
+    """Return the clauses about missing kinds that change the answer, and those that do not."""
+    missing: dict[tuple[str, bool], set[str]] = {}
+    for need in _NEEDS:
+        absent = need.kinds - dump.present
         if "CSINode" in absent and "PersistentVolumeClaim" not in dump.present:
             continue  # which is worse, and said
-        if absent and any(concerns(result) for result in results):
-            missing.setdefault(meaning, set()).update(absent)
-    for meaning, lacking in missing.items():
-        yield f"without {', '.join(sorted(lacking))}, {meaning}"
+        if absent and not absent & told_besides and any(need.concerns(result) for result in results):
+            missing.setdefault((need.meaning, need.changes_the_answer), set()).update(absent)
+    told = {key: f"without {', '.join(sorted(lacking))}, {key[0]}" for key, lacking in missing.items()}
+    changing = [f"{clause[:1].upper()}{clause[1:]}" for (_, changes), clause in told.items() if changes]
+    return changing, [clause for (_, changes), clause in told.items() if not changes]
 
 
 def _namespaces(dump: Dump) -> Iterator[str]:
@@ -109,4 +145,4 @@ def _namespaces(dump: Dump) -> Iterator[str]:
     namespaces = {pod.metadata.namespace for pod in dump.pods}
     if namespaces and "kube-system" not in namespaces and any(isinstance(item, Node) for item in dump.others):
         shown = ", ".join(sorted(namespaces)[:3]) + (", ..." if len(namespaces) > 3 else "")
-        yield f"it has pods of {shown} only, so nodes may be fuller than they seem (`kubectl get pods -A` has all)"
+        yield f"the dump has pods of {shown} only, so nodes may be fuller than they seem (all: `kubectl get pods -A`)"

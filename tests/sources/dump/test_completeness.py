@@ -23,7 +23,10 @@ TWO_NODES = [node("w1", conditions=READY), node("w2", conditions=READY), SYSTEM]
 
 
 def lines(*objects: KubernetesObject, present: frozenset[str] = BOTH, name: str = "web-0") -> list[str]:
-    return completeness(Dump(objects=objects, present=present), [explained(objects, name).result], NOW)
+    """Return the sentences that change the answer, and one that has all premises and the age of the dump."""
+    found = completeness(Dump(objects=objects, present=present), [explained(objects, name).result], NOW)
+    assert found.notes == (*found.changing, *found.premises)
+    return [*found.changing, " ".join(found.premises)]
 
 
 def owned(kind: str, **labels: str) -> dict[str, Any]:
@@ -50,16 +53,16 @@ def test_how_old_it_is() -> None:
     ],
 )
 def test_kinds_that_the_pod_needs_are_missed(spec: dict[str, Any], kinds: list[str]) -> None:
-    (line,) = lines(*TWO_NODES, pod("web-0", **spec))
-    assert (f"without {', '.join(kinds)}," in line) if kinds else ("without" not in line)
+    told = " ".join(lines(*TWO_NODES, pod("web-0", **spec))).replace("Without", "without")
+    assert (f"without {', '.join(kinds)}," in told) if kinds else ("without" not in told)
 
 
 def test_limits_on_volumes_are_missed_where_claims_are_there() -> None:
     claiming = pod("web-0", volumes=[{"name": "d", "persistentVolumeClaim": {"claimName": "d"}}])
     volumes = {"PersistentVolume", "PersistentVolumeClaim", "StorageClass"}
-    (line,) = lines(*TWO_NODES, claiming, present=BOTH | volumes)
-    assert "without CSINode, limits on volumes are not counted, so nodes may have less room for its volumes" in line
-    (blind,) = lines(*TWO_NODES, claiming)
+    line, _ = lines(*TWO_NODES, claiming, present=BOTH | volumes)
+    assert line.startswith("Without CSINode, limits on volumes are not counted, so nodes may have less room for its")
+    blind, _ = lines(*TWO_NODES, claiming)
     assert "CSINode" not in blind
 
 
@@ -76,15 +79,29 @@ def test_spreading_does_not_matter_where_there_is_no_choice() -> None:
 def test_budgets_matter_only_to_a_pod_that_preempts() -> None:
     full = pod("low", on="w1", **requests(cpu="8"))
     base = [node("w1", conditions=READY), SYSTEM, full]
-    (preempting,) = lines(*base, pod("web-0", priority=5, **requests(cpu="1")))
+    preempting, _ = lines(*base, pod("web-0", priority=5, **requests(cpu="1")))
     (helpless,) = lines(*base, pod("web-0", **requests(cpu="1")))
-    assert "without PodDisruptionBudget, preemption may choose another node" in preempting
+    assert preempting == "Without PodDisruptionBudget, preemption may choose another node"
     assert "PodDisruptionBudget" not in helpless
 
 
 def test_pods_of_few_namespaces_are_not_all_pods() -> None:
-    (line,) = lines(node("w1", conditions=READY), pod("web-0"))
-    assert "it has pods of default only, so nodes may be fuller than they seem" in line
+    line, _ = lines(node("w1", conditions=READY), pod("web-0"))
+    assert line.startswith("the dump has pods of default only, so nodes may be fuller than they seem")
+
+
+def test_an_old_dump_is_said_to_be_old_first() -> None:
+    old = [{**READY[0], "lastHeartbeatTime": "2026-05-20T03:00:00Z"}]
+    told = lines(node("w1", conditions=old), SYSTEM, pod("web-0"))
+    assert told == ["the dump is 12 days old (taken no earlier than 2026-05-20 03:00)", ""]
+
+
+def test_a_kind_that_the_answer_names_besides_is_not_named_twice() -> None:
+    volume = {"name": "v", "persistentVolumeClaim": {"claimName": "data"}}
+    objects = (*TWO_NODES, pod("web-0", volumes=[volume]))
+    dump, results = Dump(objects=objects, present=BOTH), [explained(objects, "web-0").result]
+    assert completeness(dump, results, NOW).changing
+    assert not completeness(dump, results, NOW, told=["PersistentVolume"]).changing
 
 
 def test_without_a_node_list_nothing_is_feasible() -> None:
@@ -94,5 +111,5 @@ def test_without_a_node_list_nothing_is_feasible() -> None:
 def test_a_missing_class_is_not_a_missing_claim() -> None:
     volume = {"name": "v", "persistentVolumeClaim": {"claimName": "data"}}
     present = BOTH | {"PersistentVolumeClaim", "PersistentVolume", "CSINode"}
-    (line,) = lines(*TWO_NODES, pod("web-0", volumes=[volume]), present=present)
-    assert "without StorageClass, not all is known of the pod's claims, so the volume plugins may reject more" in line
+    line, _ = lines(*TWO_NODES, pod("web-0", volumes=[volume]), present=present)
+    assert "Without StorageClass, not all is known of the pod's claims, so the volume plugins may reject more" in line

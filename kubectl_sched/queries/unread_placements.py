@@ -1,0 +1,48 @@
+"""Placements of a what-if that rest on kinds which could not be read: they are not known."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from kubectl_sched.queries.unreadable_kinds import UnreadableKinds
+from kubectl_sched.scheduler.result import Outcome
+from kubectl_sched.simulation.placements import Placement
+
+if TYPE_CHECKING:
+    from kubectl_sched.queries.unreadable_kinds import UnreadableKind
+    from kubectl_sched.simulation.what_if_result import WhatIfResult
+    from kubectl_sched.sources.dump.dump import Dump
+
+
+def with_unread_left_open(result: WhatIfResult, dump: Dump) -> tuple[WhatIfResult, tuple[UnreadableKind, ...]]:
+    """Return the result with outcome Unknown for pods whose kinds are missing, and those kinds.
+
+    `dump` has the objects as they are after the edits. Where a list of mixed kinds cannot tell that a kind is missing,
+    the placement stays and the kind alone is returned.
+    """
+    kinds = UnreadableKinds(dump=dump)
+    told: dict[UnreadableKind, None] = {}
+    placements = []
+    for each in result.simulated.placements:
+        missing = kinds.needed_by(each.pod) if each.reason is None else ()
+        told.update(dict.fromkeys(missing))
+        known = tuple(kind for kind in missing if kind.is_known)
+        placements.append(_left_open(each, known) if known else each)
+    if not told:
+        return result, ()
+    first = result.simulated.first_unplaced
+    if first is not None and any(kind.is_known for kind in kinds.needed_by(first.pod)):
+        first = None  # what kube-scheduler would say of it is not known
+    simulated = replace(result.simulated, placements=tuple(placements), first_unplaced=first)
+    return replace(result, simulated=simulated), tuple(told)
+
+
+def _left_open(placement: Placement, missing: tuple[UnreadableKind, ...]) -> Placement:
+    return Placement(
+        pod=placement.pod,
+        owner=placement.owner,
+        outcome=Outcome.UNKNOWN,
+        reason=" and ".join(kind.text for kind in missing),
+    )
