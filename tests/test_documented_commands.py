@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parent.parent
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
-DAY = "2026-06-10T12:00:00+00:00"
+DAY = "2026-06-01T12:00:00+00:00"
 FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 EXAMPLE = re.compile(r"^\$ kubectl sched ?(.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 FOLDER = re.compile(r"These examples run in `(.*)`")

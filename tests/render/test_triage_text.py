@@ -29,7 +29,9 @@ WIDTHS = (80, 120, 160, PIPE)
 @cache
 def found() -> Triage:
     of_fixture = triage(Question(selection=Selection(namespace=None, pending=True)), read(["fixtures/triage"]))
-    return replace(of_fixture, notes=NOTES)
+    return replace(
+        of_fixture, notes=NOTES, changing=("Without PodDisruptionBudget, preemption may choose another node",)
+    )
 
 
 @cache

@@ -438,8 +438,8 @@ WINNING = {
     "a heavier preference": Case(
         [host("w1", labels={"disk": "ssd"}), host("w2", labels={"zone": "a"})],
         {"affinity": {"nodeAffinity": {PREFERRED: [preferring(10, "disk", "ssd"), preferring(20, "zone", "a")]}}},
-        "It would land on w1 with weight 21 instead of 10 for its preference of disk=ssd (the pod is made "
-        "again; free room, spreading and other scores then count less).",
+        "It would land on w1 with weight 21 instead of 10 for its preference of disk=ssd (the pod is "
+        "re-created; free room, spreading and other scores then count less).",
     ),
     "no preferred neighbours": Case(
         [host("w1"), host("w2", labels={"rack": "r"}), blue("w2", **requests(cpu="4"))],
@@ -447,14 +447,14 @@ WINNING = {
             **requests(cpu="1"),
             "affinity": {"podAffinity": {PREFERRED: [{"weight": 5, "podAffinityTerm": NEAR_BLUE}]}},
         },
-        "It would land on w1 without its preferred pod affinity over rack with weight 5 (the pod is made "
-        "again; it may then run far from the pods that it prefers to be near).",
+        "It would land on w1 without its preferred pod affinity over rack with weight 5 (the pod is "
+        "re-created; it may then run far from the pods that it prefers to be near).",
     ),
     "no soft spreading": Case(
         [host("w1", labels={"zone": "a"}), host("w2", labels={"zone": "b"}, images=[]), blue("w1")],
         {**spread("zone", "ScheduleAnyway"), **requests(cpu="1")},
-        "It might land on w1, tied with w2, without its soft spread constraint over zone (the pod is made "
-        "again; its pods may then be spread "
+        "It might land on w1, tied with w2, without its soft spread constraint over zone (the pod is "
+        "re-created; its pods may then be spread "
         "less evenly).",
     ),
     "a taint that repels": Case(

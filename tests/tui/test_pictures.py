@@ -66,7 +66,7 @@ async def test_a_screen_looks_as_its_picture(
         monkeypatch.setenv("NO_COLOR", "1")
     else:
         monkeypatch.delenv("NO_COLOR", raising=False)
-    monkeypatch.setattr(completeness, "time_since", lambda *_: timedelta(days=9))
+    monkeypatch.setattr(completeness, "time_since", lambda *_: timedelta(hours=9))
     app = triage_explorer() if picture.is_triage else explorer(*picture.pods)
     if not picture.no_color:
         app.theme = picture.theme
