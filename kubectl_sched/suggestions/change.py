@@ -64,6 +64,9 @@ class Kind(IntEnum):
     HONOR_TAINTS = auto()
     """Leaving nodes that the pod cannot use out of a spread constraint."""
 
+    MATCH_REVISION = auto()
+    """Counting only pods of the pod's own revision in a spread constraint (matchLabelKeys)."""
+
     MIN_DOMAINS = auto()
     """Fewer domains that a spread constraint wants at least."""
 

@@ -166,6 +166,16 @@ CASES: dict[Kind, Case] = {
         spread("zone"),
         "It would fit on w1 with nodeTaintsPolicy: Honor for zone (the pod is re-created).",
     ),
+    Kind.MATCH_REVISION: Case(
+        [
+            host("w1", labels={"zone": "a"}),
+            host("w2", labels={"zone": "b"}, allocatable={"pods": "0"}),
+            pod("blue", on="w1", metadata={"labels": {"app": "blue", "pod-template-hash": "old"}}),
+        ],
+        {**spread("zone"), "metadata": {"labels": {"app": "blue", "pod-template-hash": "new"}}},
+        "It would fit on w1 with matchLabelKeys: [pod-template-hash] for zone (the pod is re-created; each revision of "
+        "the workload is then spread by itself).",
+    ),
     Kind.MIN_DOMAINS: Case(
         [host("w1", labels={"zone": "a"}), blue("w1")],
         with_min_domains(2),

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from kubectl_sched.suggestions.change import Way
 
 _WEIGHT = 100
+_REVISIONS = ("pod-template-hash", "controller-revision-hash")
 _WORDS = {"pod_affinity": "pod affinity", "pod_anti_affinity": "pod anti-affinity"}
 _CAUTIONS = {
     "pod_affinity": "it may then run far from the pods that it has to be near now",
@@ -44,6 +45,8 @@ def spread(result: ScheduleResult, row: int) -> Iterator[Way]:
     ]
     if own and all(_leaves_out_taints(skews[each.topology_key][0]) for each in own):
         yield tuple(_honoring_taints(each) for each in own)
+    if own and all(_revision_key(result.pod, each) for each in own):
+        yield tuple(_of_own_revision(result.pod, each) for each in own)
     wanting = [each for each in own if _lacks_domains(each, skews[each.topology_key][0])]
     if own and wanting == own:
         yield tuple(_with_domains(each, skews[each.topology_key][0]) for each in own)
@@ -64,6 +67,26 @@ def _honoring_taints(constraint: TopologySpreadConstraint) -> Change:
         text=f"with nodeTaintsPolicy: Honor for {constraint.topology_key}",
         step=f"set nodeTaintsPolicy: Honor for {constraint.topology_key}",
         pod=lambda pod: _with_constraint(pod, constraint, replace(constraint, node_taints_policy="Honor")),
+    )
+
+
+def _revision_key(pod: Pod, constraint: TopologySpreadConstraint) -> str:
+    """Return the label that tells the revisions of the pod's workload apart; empty if the constraint goes by it."""
+    selector = constraint.label_selector
+    stated = {*constraint.match_label_keys, *(selector.match_labels if selector is not None else ())}
+    found = (key for key in _REVISIONS if key in pod.metadata.labels and selector is not None and key not in stated)
+    return next(found, "")
+
+
+def _of_own_revision(pod: Pod, constraint: TopologySpreadConstraint) -> Change:
+    keys = (*constraint.match_label_keys, _revision_key(pod, constraint))
+    what = f"matchLabelKeys: [{', '.join(keys)}] for {constraint.topology_key}"
+    return Change(
+        kind=Kind.MATCH_REVISION,
+        text=f"with {what}",
+        step=f"set {what}",
+        pod=lambda pod: _with_constraint(pod, constraint, replace(constraint, match_label_keys=keys)),
+        caution="each revision of the workload is then spread by itself",
     )
 
 

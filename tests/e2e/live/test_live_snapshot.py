@@ -121,8 +121,12 @@ def test_who_placed_a_pod_and_that_nobody_did(control_plane: ControlPlane) -> No
 def test_a_quota_that_lets_no_pod_come_to_be_is_told_with_its_numbers(control_plane: ControlPlane) -> None:
     done = program(control_plane, "explain", "deployment/web", "-n", "full")
     assert done.returncode == 1
-    assert "quota few has no room for more" in done.stdout
-    assert "1 of 1 pods is missing" in done.stdout
+    text = " ".join(done.stdout.split())
+    assert "quota few has no room for more" in text
+    assert "1 of 1 pods is missing" in text
+    assert "a pod asks for 1 pods, 0 of 0 are used" in text.lower()
+    assert "pods=1" in text
+    assert "pods=0" in text
 
 
 def test_a_gate_and_a_foreign_scheduler_are_named(control_plane: ControlPlane) -> None:
