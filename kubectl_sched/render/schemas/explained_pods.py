@@ -33,6 +33,7 @@ class Said(TypedDict):
     source: str
     differs: bool
     because: str | None
+    age: str | None
 
 
 class Finding(TypedDict):

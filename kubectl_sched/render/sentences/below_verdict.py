@@ -75,11 +75,17 @@ def _decided(explanation: Explanation, result: ScheduleResult) -> str:
         case Outcome.GATED:
             return f"without its gates {hypothetical(result)}"
         case Outcome.ERROR | Outcome.UNKNOWN:
-            return _unless_said(safe(result.error or result.left_open or ""), explanation)
+            return _besides_its_end(safe(result.error or result.left_open or ""), explanation)
         case Outcome.UNSCHEDULABLE if not result.pre_filter.is_success:
             said = _unless_said(why_as_a_whole(result), explanation)
             return f"{result.pre_filter.plugin} rejects the pod as a whole{f': {said}' if said else ''}"
     return ""
+
+
+def _besides_its_end(text: str, explanation: Explanation) -> str:
+    """Return an error without the end that the verdict quotes."""
+    end = explanation.verdict.partition(": ")[2]
+    return text.removesuffix(end).rstrip(": ") if end else text
 
 
 def _unless_said(text: str, explanation: Explanation) -> str:
