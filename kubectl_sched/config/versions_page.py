@@ -50,6 +50,7 @@ Known from the sources, and decided here as by the other releases:
 - 1.38: the cycle of pod groups and composite groups, which is that of 1.37 (`group_cycle_of`).
 - 1.38: sums of requests beyond 2^63 - 1, which it holds at the limit; LimitRanges compared exactly; overhead of
   devices counted per container.
+- 1.38: a selector that fails no longer costs what would have come after the failure.
 - 1.38: an allocated claim whose consumed capacity is negative, which its scheduler refuses to count.
 - 1.33.0 to 1.33.3: the scheduler crashes on a pod resized in place whose status has no resources.
 - 1.33.0 to 1.33.5: host ports of sidecar containers are not looked at.

@@ -81,9 +81,9 @@ func evaluate(expression string) answer {
 
 func of[T any](value T) *T { return &value }
 
-// device is the one of tests/plugins/devices/test_cel.py.
-var device = cel.Device{
-	Driver:                   "gpu.example.com",
+// published are the attributes and capacities of the device of tests/plugins/devices/test_cel.py.
+var published = resourceapi.Device{
+	Name:                     "d0",
 	AllowMultipleAllocations: of(false),
 	Attributes: map[resourceapi.QualifiedName]resourceapi.DeviceAttribute{
 		"model":                           {StringValue: of("a100")},
