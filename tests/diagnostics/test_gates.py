@@ -378,7 +378,7 @@ def test_each_gate_is_waited_for_from_its_own_controller_and_the_others_alone_ar
     [
         (
             [condition("Evicted", "True", "Preempted", "made room")],
-            'Evicted is True (Preempted) since {AT}: "made room"',
+            'Evicted is True (Preempted: a workload that comes first needed its quota) since {AT}: "made room"',
         ),
         ([condition("Admitted", "False", "NoChecks")], "Admitted is False (NoChecks) since {AT}"),
         (
@@ -406,9 +406,8 @@ def test_an_evicted_workload_tells_why_it_waits_now_why_it_was_evicted_and_when_
     again = {"count": 2, "requeueAt": "2026-06-01T08:04:00Z"}
     waiting = condition("QuotaReserved", "False", message=NO_QUOTA)
     found = asked(read_text, HELD, workload(conditions=[evicted, waiting], requeueState=again), *queues())
-    told = (
-        f'QuotaReserved is False (Pending) since {AT}: "{NO_QUOTA}"; Evicted is True (PodsReadyTimeout) since {AT}: "'
-    )
+    evicted_for = f'Evicted is True (PodsReadyTimeout: its pods were not ready in time) since {AT}: "'
+    told = f'QuotaReserved is False (Pending) since {AT}: "{NO_QUOTA}"; {evicted_for}'
     assert told in headline(found)
     assert 'Workload ml/train-1a2b3: requeueState: "count 2, requeueAt 2026-06-01T08:04:00Z"' in gate_lines(found.gates)
 
@@ -739,3 +738,29 @@ def test_a_snapshot_carries_the_chain(read_text: Read, *, anonymize: bool) -> No
     assert gate["fitsUngated"] is True
     assert gate["queue"]["quotas"][0]["nominal"] == "10"
     assert ("spot" in json.dumps(gate)) is not anonymize
+
+
+@pytest.mark.parametrize(
+    ("kind", "status", "reason", "means"),
+    [
+        ("QuotaReserved", "False", "AdmissionGated", "the annotation kueue.x-k8s.io/admission-gated-by holds it back"),
+        (
+            "QuotaReserved",
+            "False",
+            "WaitingForPodsReady",
+            "pods of workloads that were admitted before it are not ready",
+        ),
+        ("Admitted", "False", "UnsatisfiedAdmissionChecks", "an admission check is not ready"),
+        ("Preempted", "True", "InCohortFairSharing", "for the fair share of another ClusterQueue of its cohort"),
+        ("Evicted", "True", "NodeFailures", "nodes that it ran on have failed for good"),
+        ("PodsReady", "False", "WaitForStart", "its pods have not been ready since it was admitted"),
+        ("PodsReady", "True", "Started", ""),
+        ("Evicted", "False", "QuotaReserved", ""),
+    ],
+)
+def test_reasons_of_kueue_0_18_are_told_in_plain_words(
+    read_text: Read, kind: str, status: str, reason: str, means: str
+) -> None:
+    found = asked(read_text, HELD, workload(conditions=[condition(kind, status, reason, "said")]), *queues())
+    (gate,) = gates_of(found)
+    assert [each["says"] for each in gate["says"] if each["type"] == kind] == [means]

@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 KUEUE = "Kueue"
 _NAMED = 10
 _REASONS: Final = Path(__file__).with_name("kueue_reasons.json")
-"""The meaning of the reasons of each condition (apis/kueue/v1beta2/workload_types.go of Kueue 0.18)."""
+"""The meaning of the reasons of each condition of Workloads and queues (apis/kueue/v1beta2 of Kueue 0.18)."""
+
+_MUST_BE_TRUE: Final = frozenset({"QuotaReserved", "Admitted", "PodsReady", "Active"})
+"""Conditions that keep pods waiting while they are False; all others do while they are True."""
 
 
 def statements(chain: KueueChain, objects: KueueObjects) -> Iterator[Statement]:
@@ -46,14 +49,15 @@ def statements(chain: KueueChain, objects: KueueObjects) -> Iterator[Statement]:
                 yield from (each for each in conditions_of(known, known.status.conditions) if each.status != "True")
     for queue in (chain.local_queue, chain.cluster_queue):
         if queue is not None:
-            yield from (each for each in conditions_of(queue, queue.status.conditions) if each.status != "True")
+            said_of_queue = conditions_of(queue, queue.status.conditions)
+            yield from (_in_plain_words(each) for each in said_of_queue if each.status != "True")
     for request in chain.requests:
         yield from conditions_of(request, request.status.conditions)
 
 
 def _in_plain_words(said: Statement) -> Statement:
-    """Add what the reason of a Workload's condition means, where the condition is one that keeps pods waiting."""
-    waits = said.status == ("False" if said.type in {"QuotaReserved", "Admitted"} else "True")
+    """Add what the reason of a condition means, where the condition is one that keeps pods waiting."""
+    waits = said.status == ("False" if said.type in _MUST_BE_TRUE else "True")
     meaning = _reasons().get(said.type, {}).get(said.reason, "") if waits else ""
     return replace(said, says=meaning) if meaning else said
 

@@ -156,7 +156,7 @@ def _solved(cluster: Cluster, asked: _Round, ties: Ties) -> Outcome:
     templates = _templates(pools, tables, daemons, options)
     reservations = Reservations(tables.values(), options.reservation_label)
     nodes = [
-        _existing(each, cluster, daemons, topology, _volume_limits(each, cluster, instance_types, options))
+        _existing(each, cluster, daemons, topology, _volume_limits(each, cluster, tables, options))
         for each in asked.nodes
     ]
     solver = Solver(
@@ -314,15 +314,18 @@ def _usage(state: StateNode, cluster: Cluster, volume_limits: Mapping[str, int])
 
 
 def _volume_limits(
-    state: StateNode, cluster: Cluster, types: Mapping[str, Sequence[InstanceType]], options: Options
+    state: StateNode, cluster: Cluster, tables: Mapping[str, InstanceTypeTable], options: Options
 ) -> dict[str, int]:
-    """Return the volumes that a node takes by driver: as its CSINode says, else as its type does in newer releases."""
+    """Return the volumes that a node takes by driver: as its CSINode says, else as its type does in newer releases.
+
+    Of nodes whose NodePool makes no nodes now, Karpenter does not look at the type.
+    """
     name = state.node.name if state.node is not None else None
     found = next((each for each in cluster.of(CSINode) if each.name == name), None)
     drivers = found.spec.drivers if found is not None else ()
     if not options.release.limits_volumes_by_type:
         return {each.name: each.allocatable.count or 0 for each in drivers if each.allocatable is not None}
-    kinds = types.get(state.node_pool, ()) if state.node_pool else ()
+    kinds = tables[state.node_pool].types if state.node_pool in tables else ()
     kind = next((each for each in kinds if each.name == state.labels.get(INSTANCE_TYPE)), None)
     stated = {each.name: each.allocatable.count if each.allocatable is not None else None for each in drivers}
     limits = {**(kind.volume_limits if kind is not None else {}), **stated}

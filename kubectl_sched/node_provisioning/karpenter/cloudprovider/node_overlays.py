@@ -75,7 +75,8 @@ class _Update:
             else each
             for each in kind.offerings
         )
-        return InstanceType(kind.name, kind.requirements, offerings, {**kind.capacity, **self.capacity}, kind.overhead)
+        capacity = {**kind.capacity, **self.capacity}
+        return InstanceType(kind.name, kind.requirements, offerings, capacity, kind.overhead, kind.volume_limits)
 
 
 def overlaid(

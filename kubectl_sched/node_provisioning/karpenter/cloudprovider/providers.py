@@ -99,7 +99,8 @@ def with_provider_labels(kind: InstanceType, found: Iterable[Provider]) -> Insta
     if not added:
         return kind
     offerings: tuple[Offering, ...] = kind.offerings
-    return InstanceType(kind.name, merged(kind.requirements.values(), added), offerings, kind.capacity, kind.overhead)
+    requirements = merged(kind.requirements.values(), added)
+    return InstanceType(kind.name, requirements, offerings, kind.capacity, kind.overhead, kind.volume_limits)
 
 
 def _sizes(capacity: Mapping[str, Quantity]) -> dict[str, str]:
