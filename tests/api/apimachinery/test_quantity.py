@@ -228,3 +228,24 @@ def test_whole_numbers_survive(number: int) -> None:
     assert of_value(number).value() == of_value(number, Format.BINARY_SI).value() == number
     assert of_milli_value(number).milli_value() == number
     assert value(bytes_text(number)) == number
+
+
+@pytest.mark.parametrize(
+    ("raw", "milli", "micro"),
+    [
+        ("9223372036854775807", -1000, -1_000_000),
+        ("9223372036854775", 9223372036854775000, -808000),
+        ("9223372036854776", -9223372036854775616, 192000),
+        ("99999999999999999", 7766279631452240920, 200376420519689664),
+        ("7Ei", -9223372036854775808, 0),
+        ("8Ei", -1000, -1_000_000),
+        ("9223372036854775807m", 9223372036854775807, -1000),
+        ("-9223372036854775807", 1000, 1_000_000),
+        ("9E", 0, 0),
+        ("1e19", 0, 0),
+    ],
+)
+def test_thousandths_overflow_as_upstreams(raw: str, milli: int, micro: int) -> None:
+    """Computed with k8s.io/apimachinery 0.36.2 and 0.37.1, which saturate nothing."""
+    quantity = parse_quantity(raw)
+    assert (quantity.milli_value(), quantity.scaled_value(-6)) == (milli, micro)
