@@ -14,7 +14,7 @@ from kubectl_sched.queries.unreadable_kinds import UnreadableKinds
 from kubectl_sched.record import CachingRecord, Record
 from kubectl_sched.scheduler.scheduler import SeveralSchedulers
 from kubectl_sched.simulation.drain_plan import drain_plan
-from kubectl_sched.simulation.node_edits import Cluster
+from kubectl_sched.simulation.edited_cluster import Cluster
 from kubectl_sched.simulation.queue_simulation import owner_of
 from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
 from kubectl_sched.sources.discovery.replay_setup import Replay, snapshot_of

@@ -10,8 +10,8 @@ from kubectl_sched.apiserver.namespace_admission import plugins_on
 from kubectl_sched.apiserver.pod_admission import Admission
 from kubectl_sched.controllers.pod_creation import Making
 from kubectl_sched.errors import SchedError
+from kubectl_sched.simulation.edited_cluster import Cluster
 from kubectl_sched.simulation.existing_workloads import existing_item
-from kubectl_sched.simulation.node_edits import Cluster
 from kubectl_sched.simulation.workloads_to_place import PlacedWorkloads, Sizing
 from kubectl_sched.snapshot import Objects
 from kubectl_sched.sources.pod_selection import POD_WORDS, WORKLOAD_WORDS

@@ -26,8 +26,9 @@ from kubectl_sched.queries.unread_placements import with_unread_left_open
 from kubectl_sched.record import Record
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.scheduler.scheduler import SeveralSchedulers
+from kubectl_sched.simulation.edited_cluster import Cluster
 from kubectl_sched.simulation.existing_workloads import existing_item, plan_of
-from kubectl_sched.simulation.node_edits import DRAIN, Cluster, node_meant
+from kubectl_sched.simulation.node_edits import DRAIN, apply, node_meant
 from kubectl_sched.simulation.placements import Placement, QueuedPod
 from kubectl_sched.simulation.promised_storage import about_capacity
 from kubectl_sched.simulation.queue_simulation import Choices, Simulation, owner_of
@@ -251,7 +252,7 @@ class _Stages:
             if edit.flag == DRAIN:
                 names += nodes_named([edit.value], cluster)
             else:
-                cluster.apply([edit])
+                apply([edit], cluster)
         there = [name for name in dict.fromkeys(names) if name in cluster.nodes]
         profile = self._question.choices.profile
         return planned(there, cluster.objects, dump, self._configuration_of, profile)
@@ -277,7 +278,7 @@ class _Stages:
         if not waiting or answer.interrupted:
             return answer
         from kubectl_sched.queries.provisioning.provisioned_nodes import provisioned_nodes  # few questions ask for it
-        from kubectl_sched.simulation.node_copies import daemon_on, daemon_templates
+        from kubectl_sched.simulation.edited_cluster import daemon_on, daemon_templates
 
         cluster, after = materialized.cluster, answer.simulated.after
         others = [item for item in (*cluster.objects, *materialized.made) if not isinstance(item, Pod)]
@@ -339,7 +340,7 @@ class _Stages:
     def _edit(self, more_nodes: int) -> tuple[Cluster, tuple[str, ...]]:
         """Return the cluster after its edits and the further nodes, and what the edits cost, in sentences."""
         cluster = Cluster.of(self._objects, self._admission.admitted)
-        notes = cluster.apply(self._question.edits)
+        notes = apply(self._question.edits, cluster)
         if self._question.find_nodes is not None:
             cluster.add_copies(node_meant(cluster, self._question.find_nodes, "--find-nodes"), more_nodes)
         return cluster, notes

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from fnmatch import fnmatchcase
-from functools import cached_property
 from math import inf
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -12,7 +10,7 @@ from msgspec import structs
 
 from kubectl_sched.api.apimachinery.quantity import InvalidQuantity, parse_quantity
 from kubectl_sched.api.apimachinery.validation import label_key_errors, label_value_errors
-from kubectl_sched.api.apps import DaemonSet, Job
+from kubectl_sched.api.apps import DaemonSet
 from kubectl_sched.api.component_helpers.taints import (
     EFFECTS,
     NO_EXECUTE,
@@ -23,13 +21,9 @@ from kubectl_sched.api.component_helpers.taints import (
 )
 from kubectl_sched.api.core import Node, Taint
 from kubectl_sched.api.meta import with_spec
-from kubectl_sched.api.pod import Pod
-from kubectl_sched.api.storage import CSINode
 from kubectl_sched.apiserver.what_if_size_limits import decimal, few, nodes_counted
-from kubectl_sched.controllers.claims_after_deletion import Changes, all_changed, changed, left_behind, recreated
-from kubectl_sched.controllers.daemon_set import runs_on, stays_on, with_daemon_tolerations
+from kubectl_sched.controllers.daemon_set import stays_on, with_daemon_tolerations
 from kubectl_sched.errors import SchedError
-from kubectl_sched.snapshot import Objects
 from kubectl_sched.sources.dump.undecoded_values import typed
 from kubectl_sched.sources.dump.user_files import read_document
 from kubectl_sched.typed_paths import is_file
@@ -37,7 +31,9 @@ from kubectl_sched.typed_paths import is_file
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from kubectl_sched.api.meta import KubernetesObject
+    from kubectl_sched.api.pod import Pod
+    from kubectl_sched.simulation.edited_cluster import Cluster
+
 
 _TAINT_FORM = "NODE=KEY[=VALUE]:EFFECT, or NODE=KEY[:EFFECT]-"
 
@@ -51,137 +47,6 @@ class Edit(NamedTuple):
 
     flag: str
     value: str
-
-
-class Cluster:
-    """The objects of a cluster while they are edited; `evicted` come back as pending pods.
-
-    `admit` gives a pod that is created what the API server would give it.
-    """
-
-    def __init__(
-        self,
-        nodes: dict[str, Node],
-        pods: list[Pod],
-        others: list[KubernetesObject],
-        admit: Callable[[Pod], Pod],
-    ) -> None:
-        self.nodes = nodes
-        self.pods = pods
-        self.others = others
-        self.admit = admit
-        self.evicted: list[Pod] = []
-
-    @classmethod
-    def of(cls, objects: Iterable[KubernetesObject], admit: Callable[[Pod], Pod]) -> Cluster:
-        """The cluster of these objects."""
-        nodes: dict[str, Node] = {}
-        pods: list[Pod] = []
-        others: list[KubernetesObject] = []
-        for item in objects:
-            if isinstance(item, Node):
-                nodes[item.name] = item
-            elif isinstance(item, Pod):
-                pods.append(item)
-            else:
-                others.append(item)
-        return cls(nodes, pods, others, admit)
-
-    @property
-    def objects(self) -> tuple[KubernetesObject, ...]:
-        """All objects; evicted pods are not among them."""
-        return (*self.nodes.values(), *self.pods, *self.others)
-
-    @cached_property
-    def patient_jobs(self) -> frozenset[str]:
-        """The keys of the Jobs that wait for the end of a pod that terminates."""
-        return frozenset(item.key for item in self.others if isinstance(item, Job) and item.waits_for_the_end)
-
-    def apply(self, edits: Iterable[Edit]) -> tuple[str, ...]:
-        """Make the edits in their order and return what they cost, in sentences.
-
-        Raises SchedError for an edit that cannot be made.
-        """
-        return tuple(note for edit in edits for note in _APPLY[edit.flag](self, edit.value))
-
-    def matching(self, text: str, flag: str) -> list[Node]:
-        """The nodes that NODE means: a name, a shell pattern, or a label selector in parentheses."""
-        if not text:
-            raise SchedError(f"{flag}: it names no node: give a name, a pattern (gpu-*) or a selector ((zone=a))")
-        if text.startswith("(") and not text.endswith(")"):
-            raise SchedError(f"{flag} {text}: the parenthesis is not closed")
-        if text.startswith("("):
-            from kubectl_sched.api.apimachinery.selector_text import parse_selector
-
-            selector = parse_selector(text[1:-1])
-            found = [node for node in self.nodes.values() if selector.matches(node.metadata.labels)]
-        elif text in self.nodes:
-            found = [self.nodes[text]]
-        else:
-            found = [node for name, node in self.nodes.items() if fnmatchcase(name, text)]
-        if not found:
-            from kubectl_sched.near_names import near_hint
-
-            raise SchedError(f"{flag}: no node matches {text}{near_hint(text, self.nodes)}")
-        return found
-
-    def add_copies(self, original: Node, count: int) -> None:
-        """Copies of a node, NAME-add-1 and so on, each with the DaemonSet pods that belong on it."""
-        from kubectl_sched.simulation.node_copies import daemon_on, daemon_templates, fresh_copy, slices_of_copy
-
-        drivers = next((item for item in self.others if isinstance(item, CSINode) and item.name == original.name), None)
-        daemons = daemon_templates(self.others, self.pods)
-        number = 1
-        for _ in range(count):
-            while f"{original.name}-add-{number}" in self.nodes:
-                number += 1
-            copy = fresh_copy(original, f"{original.name}-add-{number}")
-            self.nodes[copy.name] = copy
-            self.others += list(slices_of_copy(original.name, copy.name, self.others))
-            if drivers is not None:
-                named = structs.replace(drivers.metadata, name=copy.name, uid="")
-                self.others.append(structs.replace(drivers, metadata=named))
-            self.pods += (self.admit(daemon_on(copy, pod)) for pod in daemons if runs_on(pod.spec, copy))
-
-    def drop(self, pods: Iterable[Pod]) -> None:
-        """Take pods away for good, with what they had for themselves."""
-        keys = {pod.key for pod in pods}
-        if keys:
-            self._leave([pod for pod in self.pods if pod.key in keys], lambda _: None)
-
-    def evict(self, leaving: Callable[[Pod], bool]) -> None:
-        """Take pods off their nodes; those that a controller owns are pending again."""
-        from kubectl_sched.simulation.drain import comes_back
-
-        gone = [pod for pod in self.pods if leaving(pod)]
-        again = {pod.key: recreated(pod) for pod in gone if comes_back(pod, self.patient_jobs) and not pod.has_ended}
-        self.evicted += again.values()
-        self._leave(gone, lambda pod: again.get(pod.key))
-
-    def take_evicted(self, choose: Callable[[Sequence[Pod]], Sequence[Pod]]) -> Sequence[Pod]:
-        """Return those evicted pods that are chosen; the rest stay."""
-        taken = choose(self.evicted)
-        keys = {pod.key for pod in taken}
-        self.evicted = [pod for pod in self.evicted if pod.key not in keys]
-        return taken
-
-    def _leave(self, gone: Sequence[Pod], again: Callable[[Pod], Pod | None]) -> None:
-        changes: Changes = {}
-        if any(map(_has_claims, gone)):
-            objects = Objects(self.others)
-            for pod in gone:
-                changes |= left_behind(pod, changed(objects, changes) if changes else objects, again(pod))
-            self.others = all_changed(self.others, changes)
-        names = {pod.key for pod in gone}
-        self.pods = [pod for pod in self.pods if pod.key not in names]
-
-    def on(self, node: str) -> list[Pod]:
-        """The pods of one node."""
-        return [pod for pod in self.pods if pod.spec.node_name == node]
-
-
-def _has_claims(pod: Pod) -> bool:
-    return bool(pod.spec.resource_claims or pod.spec.volumes or pod.status.extended_resource_claim_status)
 
 
 def _add_nodes(cluster: Cluster, value: str) -> tuple[str, ...]:
@@ -384,3 +249,11 @@ _APPLY: Mapping[str, Callable[[Cluster, str], Iterable[str]]] = {
     "--label": _label,
 }
 FLAGS = frozenset(_APPLY)
+
+
+def apply(edits: Iterable[Edit], cluster: Cluster) -> tuple[str, ...]:
+    """Make the edits in their order and return what they cost, in sentences.
+
+    Raises SchedError for an edit that cannot be made.
+    """
+    return tuple(note for edit in edits for note in _APPLY[edit.flag](cluster, edit.value))

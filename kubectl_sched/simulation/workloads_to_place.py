@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from kubectl_sched.apiserver.pod_admission import Admission
     from kubectl_sched.controllers.pod_creation import Making
     from kubectl_sched.controllers.workload_pods import Replicas
-    from kubectl_sched.simulation.node_edits import Cluster
+    from kubectl_sched.simulation.edited_cluster import Cluster
 
 
 _NEVER_ROLLED_OUT = (ReplicaSet, ReplicationController, Job)

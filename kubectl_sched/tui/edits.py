@@ -15,8 +15,9 @@ from kubectl_sched.api.meta import with_spec
 from kubectl_sched.errors import SchedError
 from kubectl_sched.framework.near_tolerations import toleration_text
 from kubectl_sched.record import Record
-from kubectl_sched.simulation.node_edits import Cluster
+from kubectl_sched.simulation.edited_cluster import Cluster
 from kubectl_sched.simulation.node_edits import Edit as NodeFlag
+from kubectl_sched.simulation.node_edits import apply
 from kubectl_sched.snapshot.node_table import NodeTable
 from kubectl_sched.suggestions.change import Change, Kind
 from kubectl_sched.suggestions.trial import Trial
@@ -195,7 +196,7 @@ class EditNodes(Edit, frozen=True, kw_only=True):
         cluster = Cluster(dict(zip(nodes.names, nodes.node_objects, strict=True)), pods, [], admit=lambda pod: pod)
         value = f"{self.nodes}={self.change}" if self.change else self.nodes
         try:
-            cluster.apply([NodeFlag(f"--{self.verb}", value)])
+            apply([NodeFlag(f"--{self.verb}", value)], cluster)
         except SchedError as error:
             told = str(error).replace(f"--{self.verb} {value}", self.text).removeprefix(f"--{self.verb}: ")
             raise SchedError(told) from None

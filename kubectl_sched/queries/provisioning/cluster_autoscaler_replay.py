@@ -34,7 +34,7 @@ from kubectl_sched.queries.provisioning.provisioner_advice import (
 )
 from kubectl_sched.record import CachingRecord
 from kubectl_sched.scheduler.scheduler import Scheduler
-from kubectl_sched.simulation.node_copies import slices_of_copy
+from kubectl_sched.simulation.edited_cluster import slices_of_copy
 from kubectl_sched.sources.discovery.cluster_autoscalers import FoundAutoscaler, find_autoscaler
 from kubectl_sched.sources.discovery.kubernetes_version import detect_version
 from kubectl_sched.sources.discovery.replay_setup import snapshot_of

@@ -14,7 +14,7 @@ from kubectl_sched.controllers.daemon_set import runs_on
 from kubectl_sched.framework.amounts import amount_text, amount_texts
 from kubectl_sched.framework.clauses import first_few
 from kubectl_sched.node_provisioning.node_place import place_in_words, pool_label
-from kubectl_sched.simulation.node_copies import daemon_on, daemon_templates, fresh_copy
+from kubectl_sched.simulation.edited_cluster import daemon_on, daemon_templates, fresh_copy
 from kubectl_sched.suggestions.change import Change, Kind
 from kubectl_sched.suggestions.nearest_nodes import has_room_when_empty, rejections
 
