@@ -59,14 +59,17 @@ def _about_room(result: ScheduleResult) -> Iterator[Rule]:
     from kubectl_sched.diagnostics.findings import (
         device_plugins,
         huge_pages,
-        overflowing_amounts,
         partial_requests,
         pending_resizes,
         reserved_resources,
     )
 
     yield from (device_plugins.findings, huge_pages.findings, reserved_resources.findings)
-    yield from (pending_resizes.findings, partial_requests.findings, overflowing_amounts.findings)
+    yield from (pending_resizes.findings, partial_requests.findings)
+    if any((result.nodes.allocatable(name) <= 0).any() for name in ("cpu", "memory")):
+        from kubectl_sched.diagnostics.findings import overflowing_amounts
+
+        yield overflowing_amounts.findings
 
 
 def _about_volumes() -> Iterator[Rule]:
