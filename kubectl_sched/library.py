@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from kubectl_sched.library_simulations import ReplayFlags
-    from kubectl_sched.queries.explain import Answer
+    from kubectl_sched.queries.explain import ExplainAnswer
     from kubectl_sched.sources.dump.dump import Dump
     from kubectl_sched.sources.pod_selection import Selection
 
@@ -153,7 +153,7 @@ class Cluster(Simulations):
 
         Raises SchedError if there is no such pod, node, profile or version.
         """
-        from kubectl_sched.queries.explain import Question
+        from kubectl_sched.queries.explain import ExplainQuestion
         from kubectl_sched.sources.discovery.replay_setup import Replay
         from kubectl_sched.sources.live.needed_kinds import FOR_NEW_NODES
         from kubectl_sched.sources.pod_selection import Selection
@@ -165,7 +165,9 @@ class Cluster(Simulations):
             also=FOR_NEW_NODES if new_nodes else (),
         )
         flags = autoscaler_flags(new_nodes, node_group_label, node_template)
-        question = Question(selection=selection, replay=Replay(**replay), profile=profile, node=node, new_nodes=flags)
+        question = ExplainQuestion(
+            selection=selection, replay=Replay(**replay), profile=profile, node=node, new_nodes=flags
+        )
         return Explanation(self._explained(question), node)
 
     def explain_workload(
@@ -198,11 +200,11 @@ class Cluster(Simulations):
 
         Each is a name, a pattern (`gpu-*`) or a selector in parentheses. Raises SchedError if there is no such node.
         """
-        from kubectl_sched.queries.node import Question, explain_nodes
+        from kubectl_sched.queries.node import NodeQuestion, explain_nodes
         from kubectl_sched.render.answers.node import shown_nodes
         from kubectl_sched.sources.discovery.replay_setup import Replay
 
-        question = Question(nodes=nodes, profile=profile, replay=Replay(**replay))
+        question = NodeQuestion(nodes=nodes, profile=profile, replay=Replay(**replay))
         answer = explain_nodes(question, self._whole(with_autoscalers=True))
         return Nodes(answer, shown_nodes(answer))
 
@@ -229,14 +231,14 @@ class Cluster(Simulations):
         **replay: Unpack[ReplayFlags],
     ) -> Triage:
         """Group every pending pod, of all namespaces or of one, by what keeps it pending."""
-        from kubectl_sched.queries.explain import Question
+        from kubectl_sched.queries.explain import ExplainQuestion
         from kubectl_sched.queries.triage import triage
         from kubectl_sched.render.answers.triage import shown_triage
         from kubectl_sched.sources.discovery.replay_setup import Replay
         from kubectl_sched.sources.pod_selection import Selection
 
         selection = Selection(targets=(), namespace=namespace, label_selector=selector, pending=True)
-        question = Question(selection=selection, replay=Replay(**replay), profile=profile, suggesting=False)
+        question = ExplainQuestion(selection=selection, replay=Replay(**replay), profile=profile, suggesting=False)
         answer = triage(question, self._state_for(selection))
         return Triage(answer, shown_triage(answer))
 
@@ -270,12 +272,14 @@ class Cluster(Simulations):
         write_snapshot(anonymized(dump) if anonymize else dump, fspath(file), own_reasons)
 
     def _several(self, selection: Selection, profile: str | None, replay: Any) -> Explanations:
-        from kubectl_sched.queries.explain import Question
+        from kubectl_sched.queries.explain import ExplainQuestion
         from kubectl_sched.sources.discovery.replay_setup import Replay
 
-        return Explanations(self._explained(Question(selection=selection, replay=Replay(**replay), profile=profile)))
+        return Explanations(
+            self._explained(ExplainQuestion(selection=selection, replay=Replay(**replay), profile=profile))
+        )
 
-    def _explained(self, question: Any) -> Answer:
+    def _explained(self, question: Any) -> ExplainAnswer:
         from kubectl_sched.queries.explain import explain
 
         return explain(question, self._state_for(question.selection))[0]

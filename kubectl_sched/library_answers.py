@@ -12,15 +12,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kubectl_sched.library_frames import Row
-    from kubectl_sched.queries.capacity import Answer as _CapacityAnswer
+    from kubectl_sched.queries.capacity import CapacityAnswer as _CapacityAnswer
     from kubectl_sched.queries.deciding_plugin import Difference
-    from kubectl_sched.queries.diff import Answer as _DiffAnswer
+    from kubectl_sched.queries.diff import DiffAnswer as _DiffAnswer
     from kubectl_sched.queries.drain import DrainAnswer as _DrainAnswer
-    from kubectl_sched.queries.explain import Answer as _ExplainAnswer
+    from kubectl_sched.queries.explain import ExplainAnswer as _ExplainAnswer
     from kubectl_sched.queries.explanation import Explanation as _Explanation
-    from kubectl_sched.queries.make_room import Answer as _MakeRoomAnswer
+    from kubectl_sched.queries.make_room import MakeRoomAnswer as _MakeRoomAnswer
     from kubectl_sched.queries.triage import Triage as _TriageAnswer
-    from kubectl_sched.queries.whatif import Answer as _WhatIfAnswer
+    from kubectl_sched.queries.whatif import WhatIfAnswer as _WhatIfAnswer
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.simulation.placements import Placement
     from kubectl_sched.suggestions.change import Suggestion

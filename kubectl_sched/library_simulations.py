@@ -52,7 +52,7 @@ class Simulations:
         """
         from os import fspath
 
-        from kubectl_sched.queries.whatif import Question, what_if
+        from kubectl_sched.queries.whatif import WhatIfQuestion, what_if
         from kubectl_sched.render.answers.whatif import shown_what_if
         from kubectl_sched.simulation.node_edits import FLAGS, Edit
         from kubectl_sched.simulation.queue_simulation import Choices
@@ -66,7 +66,7 @@ class Simulations:
         if isinstance(replicas, str) and replicas != "max":
             _refuse(f"replicas: {replicas} is neither a number nor max")
         count = replicas if isinstance(replicas, int) else None
-        question = Question(
+        question = WhatIfQuestion(
             targets=tuple(fspath(each) for each in manifests),
             namespace=self.namespace,
             sizing=Sizing(replicas=count, fill=replicas == "max", replace=replace),
@@ -93,13 +93,13 @@ class Simulations:
 
         Raises SchedError if there is no such target.
         """
-        from kubectl_sched.queries.make_room import Question, make_room
+        from kubectl_sched.queries.make_room import MakeRoomQuestion, make_room
         from kubectl_sched.render.answers.make_room import shown_plan
         from kubectl_sched.sources.discovery.replay_setup import Replay
         from kubectl_sched.suggestions.room_candidates import Bounds
 
         bounds = Bounds() if max_moves is None else Bounds(moves=max_moves)
-        question = Question(
+        question = MakeRoomQuestion(
             target=target if "/" in target else f"pod/{target}",
             namespace=self.namespace,
             replicas=replicas,
@@ -115,13 +115,13 @@ class Simulations:
 
         Raises SchedError if there is no such node.
         """
-        from kubectl_sched.queries.drain import Question, drain
+        from kubectl_sched.queries.drain import DrainQuestion, drain
         from kubectl_sched.render.answers.drain import shown_drain
         from kubectl_sched.sources.discovery.replay_setup import Replay
 
         if not nodes:
             _refuse("nothing to drain: name a node")
-        question = Question(nodes=nodes, profile=profile, replay=Replay(**replay))
+        question = DrainQuestion(nodes=nodes, profile=profile, replay=Replay(**replay))
         answer = drain(question, self._whole(with_autoscalers=True))
         return Drain(answer, shown_drain(answer))
 
@@ -137,11 +137,11 @@ class Simulations:
         Without shapes it takes those of the existing pods, of one namespace if it is given. Raises SchedError for a
         shape that cannot be read.
         """
-        from kubectl_sched.queries.capacity import Question, capacity
+        from kubectl_sched.queries.capacity import CapacityQuestion, capacity
         from kubectl_sched.render.answers.capacity import shown_capacity
         from kubectl_sched.sources.discovery.replay_setup import Replay
 
-        question = Question(shapes=shapes, namespace=namespace, profile=profile, replay=Replay(**replay))
+        question = CapacityQuestion(shapes=shapes, namespace=namespace, profile=profile, replay=Replay(**replay))
         answer = capacity(question, self._whole())
         return Capacity(answer, shown_capacity(answer))
 
@@ -157,13 +157,13 @@ class Simulations:
         **replay: Unpack[ReplayFlags],
     ) -> Diff:
         """Compare where pods land now and under another configuration, version or state."""
-        from kubectl_sched.queries.diff import Question, diff
+        from kubectl_sched.queries.diff import DiffQuestion, diff
         from kubectl_sched.render.answers.diff import shown_diff
         from kubectl_sched.sources.discovery.replay_setup import Replay
         from kubectl_sched.sources.pod_selection import Selection
 
         selection = Selection(targets=(), namespace=namespace, label_selector=selector)
-        question = Question(
+        question = DiffQuestion(
             selection=selection,
             replay=Replay(**replay),
             to_replay=Replay(config=to_config, kube_version=to_kube_version, feature_gates=to_feature_gates),

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from kubectl_sched.queries.explain import Answer, Question, explain
+from kubectl_sched.queries.explain import ExplainAnswer, ExplainQuestion, explain
 from kubectl_sched.render.display import Display
 from kubectl_sched.sources.discovery.replay_setup import Replay
 from kubectl_sched.sources.dump.reader import read
@@ -100,14 +100,14 @@ def _pod(short: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def asked(situation: Mapping[str, Any], folder: Path) -> Answer:
+def asked(situation: Mapping[str, Any], folder: Path) -> ExplainAnswer:
     """Explain the situation's pod out of a dump that is written to the folder."""
     file = folder / "cluster.json"
     file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": objects_of(situation)}))
     pod = situation["pod"]
     selection = Selection(targets=("pod", pod["name"]), namespace=pod.get("namespace", "default"))
     replay = Replay(kube_version=situation.get("version", "1.36"), feature_gates=situation.get("gates"))
-    return explain(Question(selection=selection, replay=replay), read([str(file)]))[0]
+    return explain(ExplainQuestion(selection=selection, replay=replay), read([str(file)]))[0]
 
 
 def text_of(explanation: Explanation) -> str:

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.config import ConfigurationError, FeatureGateError
-from kubectl_sched.queries.explain import Answer
+from kubectl_sched.queries.explain import ExplainAnswer
 from kubectl_sched.queries.explanation import explanation_of
 from kubectl_sched.render.answers.explain_output import exit_code, shown_explanations
 from kubectl_sched.render.display import Display
@@ -108,7 +108,7 @@ def show_in_every_form(request: Json, folder: Path, version: str, chance: random
     result = scheduler.schedule_one(chance.choice(pods))
     explanation = replace(explanation_of(result, scheduler), suggestions=suggest(result))
     notes = (*configuration.warnings, *left_out, *completeness(dump, [result]).notes)
-    answer = Answer(explanations=(explanation,), notes=notes, warnings=tuple(dump.warnings))
+    answer = ExplainAnswer(explanations=(explanation,), notes=notes, warnings=tuple(dump.warnings))
     displays = [
         Display(),
         Display(output="wide"),

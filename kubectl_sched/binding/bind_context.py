@@ -12,7 +12,7 @@ from kubectl_sched.binding.active_scheduler import RUNNING, ActiveScheduler, act
 from kubectl_sched.binding.resumed_pre_bind import is_extended_claim_of, leftovers
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
-from kubectl_sched.queries.explain import Question, explain
+from kubectl_sched.queries.explain import ExplainQuestion, explain
 from kubectl_sched.record import Record
 from kubectl_sched.render.answers.explain_output import check_is_node
 from kubectl_sched.render.sentences.headline import decision, unjudged
@@ -66,7 +66,7 @@ class Situation(Record, frozen=True, kw_only=True):
 
 def situation_of(dump: Dump, selection: Selection, order: Order) -> Situation:
     """Explain the one selected pod. Raises SchedError for one that is not there or a --profile that is not."""
-    question = Question(
+    question = ExplainQuestion(
         selection=selection, replay=order.replay, profile=order.profile, in_groups=False, suggesting=False
     )
     answer, schedulers = explain(question, dump)

@@ -11,7 +11,7 @@ from kubectl_sched.api.core import Event as ClusterEvent
 from kubectl_sched.binding.api_requests import collection_path
 from kubectl_sched.binding.bind_context import Situation, against, refusal
 from kubectl_sched.binding.binding_cycle import Bound, Failed, Gone, is_judged_alike
-from kubectl_sched.binding.binding_outcome import INTERRUPTED, Answer
+from kubectl_sched.binding.binding_outcome import INTERRUPTED, BindAnswer
 from kubectl_sched.binding.cancellable_binding import PodInPreBind
 from kubectl_sched.binding.node_recheck import gone_or_replaced, is_as_judged, overcommitted, read_node
 from kubectl_sched.binding.object_reader import read_pod
@@ -61,7 +61,7 @@ class Tools(Record, frozen=True, kw_only=True):
     """Report whether there is somebody to ask."""
 
 
-def bind_once(order: Order, tools: Tools, look: Callable[[], Situation]) -> Answer:
+def bind_once(order: Order, tools: Tools, look: Callable[[], Situation]) -> BindAnswer:
     """Bind the pod as it was ordered; `look` reads and explains anew.
 
     Raises SchedError for bad usage, ClusterError for a cluster that is not read.
@@ -93,7 +93,7 @@ class _Once:
         self._gone: tuple[str, ...] = ()
         """The victims, which no interrupt brings back."""
 
-    def answer(self) -> Answer:
+    def answer(self) -> BindAnswer:
         situation = self._look()
         plan = plan_of(situation, self._order)
         try:
@@ -101,7 +101,7 @@ class _Once:
                 if self._tools.stop.is_set():
                     return self._interrupted(situation, plan)
                 answer = self._one_round(situation, plan)
-                if isinstance(answer, Answer):
+                if isinstance(answer, BindAnswer):
                     return answer
                 situation, plan = answer, plan_of(answer, self._order)
         except KeyboardInterrupt:
@@ -124,7 +124,7 @@ class _Once:
     def _warn(self, *sentences: str) -> None:
         self._warnings.update(dict.fromkeys(sentences))
 
-    def _one_round(self, situation: Situation, plan: BindingPlan) -> Answer | Situation:
+    def _one_round(self, situation: Situation, plan: BindingPlan) -> BindAnswer | Situation:
         """The answer, or the situation as it has changed meanwhile."""
         said = refusal(situation, self._order)
         if said is not None:
@@ -144,7 +144,7 @@ class _Once:
                 return self._bind(situation, plan, plan.node)
             return self._clear(situation, plan) if situation.stale else self._preempt(situation, plan)
 
-    def _rejected(self, situation: Situation, plan: BindingPlan) -> Answer:
+    def _rejected(self, situation: Situation, plan: BindingPlan) -> BindAnswer:
         """The pod fits nowhere, or not on the node that was asked for."""
         node = self._order.node
         if node is None:
@@ -153,7 +153,7 @@ class _Once:
         said = f"the filters reject node {node} ({reasons}); --ignore-filters binds it there all the same"
         return self._ended("Refused", 1, f"pod {situation.pod.key}: {said}", plan, situation)
 
-    def _clear(self, situation: Situation, plan: BindingPlan) -> Answer | Situation:
+    def _clear(self, situation: Situation, plan: BindingPlan) -> BindAnswer | Situation:
         """Remove what keeps the pod from fitting at all, as kube-scheduler's PostFilter does, and look again."""
         for claim in situation.stale:
             for request in removal_of(claim):
@@ -172,7 +172,7 @@ class _Once:
             self._confirmed = asked
         return True
 
-    def _does_not_fit(self, situation: Situation, plan: BindingPlan) -> Answer:
+    def _does_not_fit(self, situation: Situation, plan: BindingPlan) -> BindAnswer:
         result, said = situation.result, decision(situation.result)
         if self._order.dry_run == "none" and plan.writes and self._may_report(plan):
             with self._tools.uninterrupted():
@@ -187,7 +187,7 @@ class _Once:
         """Without a terminal and without --yes the answer stands as well, and nothing is written."""
         return self._order.yes or (self._tools.can_ask and self._tools.ask(plan))
 
-    def _bind(self, situation: Situation, plan: BindingPlan, node: str) -> Answer | Situation:
+    def _bind(self, situation: Situation, plan: BindingPlan, node: str) -> BindAnswer | Situation:
         result = self._as_it_is_now(situation, node)
         if result is None:
             return self._look()
@@ -206,7 +206,7 @@ class _Once:
         said = f"pod {pod} was bound to node {outcome.node} by {self._by_whom(situation.pod)} meanwhile"
         return self._ended("Taken", 1, said, plan, situation, outcome.node, outcome.left)
 
-    def _failed(self, situation: Situation, plan: BindingPlan, failed: Failed) -> Answer:
+    def _failed(self, situation: Situation, plan: BindingPlan, failed: Failed) -> BindAnswer:
         pod, left = situation.pod.key, failed.left
         if failed.interrupted:
             return self._interrupted(situation, plan, left)
@@ -221,7 +221,7 @@ class _Once:
         self._before = self._before or situation.pod
         self._warn(*report_failure(self._tools.writer, self._tools.recorder, result, failed))
 
-    def _interrupted(self, situation: Situation, plan: BindingPlan, left: tuple[str, ...] = ()) -> Answer:
+    def _interrupted(self, situation: Situation, plan: BindingPlan, left: tuple[str, ...] = ()) -> BindAnswer:
         if self._before is not None:
             left = (*left, *take_back_report(self._tools.writer, self._before), *self._gone)
         said = f"pod {situation.pod.key} has no node{'' if left else ', and nothing is left of the attempt'}"
@@ -237,7 +237,7 @@ class _Once:
             return None
         return replace(result, pod=pod) if is_as_judged(read_node(self._tools.writer, node), result, node) else None
 
-    def _bound(self, situation: Situation, plan: BindingPlan, node: str) -> Answer:
+    def _bound(self, situation: Situation, plan: BindingPlan, node: str) -> BindAnswer:
         if self._order.dry_run == "server":
             return self._ended("Planned", 0, f"{in_words(plan)}, and the server would do so", plan, situation)
         try:
@@ -250,7 +250,7 @@ class _Once:
             self._warn(f"whether node {node} is overcommitted now could not be read: {error}")
         return self._ended("Bound", 0, f"pod {situation.pod.key} bound to node {node}", plan, situation, node)
 
-    def _preempt(self, situation: Situation, plan: BindingPlan) -> Answer | Situation:
+    def _preempt(self, situation: Situation, plan: BindingPlan) -> BindAnswer | Situation:
         tools, result = self._tools, situation.result
         dry = self._order.dry_run == "server"
         if not dry:
@@ -300,12 +300,12 @@ class _Once:
         situation: Situation,
         bound_to: str | None = None,
         left: tuple[str, ...] = (),
-    ) -> Answer:
+    ) -> BindAnswer:
         shown = self._shown.notes if self._shown is not None else ()
         if self._tools.stop.is_set():
             exit_code = INTERRUPTED
             message = f"interrupted{' too late' if outcome == 'Bound' else ''}: {message}"
-        return Answer(
+        return BindAnswer(
             outcome=outcome,
             exit_code=exit_code,
             message=message,

@@ -17,7 +17,7 @@ INTERRUPTED: Final = 130
 """The exit code after Ctrl-C, as shells have it: 128 and SIGINT."""
 
 
-class Answer(Record, frozen=True, kw_only=True):
+class BindAnswer(Record, frozen=True, kw_only=True):
     """An outcome, its exit code, and a sentence.
 
     Outcomes: Bound, Planned, Declined, Refused, Unschedulable, Taken, Gone, Failed, Interrupted.
@@ -48,7 +48,7 @@ class GroupAnswer(CachingRecord, frozen=True, kw_only=True):
     left: tuple[str, ...] = ()
 
 
-def as_data(answer: Answer, dry_run: str, explanation: Any) -> schema.Binding:
+def as_data(answer: BindAnswer, dry_run: str, explanation: Any) -> schema.Binding:
     """The contract's JSON. `node` is the one that was chosen, `boundTo` the one that the pod has."""
     plan, pod = answer.plan, answer.explanation.pod
     return {
@@ -85,7 +85,7 @@ def group_as_data(answer: GroupAnswer, dry_run: str, explanation: Any) -> schema
     }
 
 
-def _common(answer: Answer | GroupAnswer, dry_run: str) -> schema.Order:
+def _common(answer: BindAnswer | GroupAnswer, dry_run: str) -> schema.Order:
     plan = answer.plan
     return {
         "dryRun": dry_run,

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.scheduling import PodGroup
     from kubectl_sched.binding.bind_context import Order, Situation
-    from kubectl_sched.binding.binding_outcome import Answer
+    from kubectl_sched.binding.binding_outcome import BindAnswer
     from kubectl_sched.binding.podgroup_plan import GroupSituation
     from kubectl_sched.render.answers.binding_plan import BindingPlan
     from kubectl_sched.sources.dump.dump import Dump
@@ -180,7 +180,7 @@ def _ask(plan: BindingPlan, *, shown: bool) -> bool:
     return sys.stdin.readline().strip().lower() in {"y", "yes"}
 
 
-def _print(answer: Answer, order: Order, output: str) -> None:
+def _print(answer: BindAnswer, order: Order, output: str) -> None:
     if output in {"json", "yaml"}:
         told = explanation_data(answer.explanation, headline(answer.explanation))
         write_data(as_data(answer, order.dry_run, told), output)

@@ -28,13 +28,13 @@ def capacity(
 ) -> None:
     """Say how many more pods of each shape fit, and where what is free is stranded."""
     from kubectl_sched.cli.options.state_source import read_whole
-    from kubectl_sched.queries.capacity import Question
+    from kubectl_sched.queries.capacity import CapacityQuestion
     from kubectl_sched.queries.capacity import capacity as room_left
     from kubectl_sched.render.answers.capacity import shown_capacity
     from kubectl_sched.render.show import show
 
     dump = read_whole(source, connection)
-    question = Question(
+    question = CapacityQuestion(
         shapes=tuple(shape or ()),
         namespace=selection.in_namespace,
         selector=selection.selector,

@@ -44,7 +44,7 @@ def diff(
 ) -> None:
     """Compare where pods land under two configurations, two versions or two dumps."""
     from kubectl_sched.cli.options.state_source import read_replayable
-    from kubectl_sched.queries.diff import Question
+    from kubectl_sched.queries.diff import DiffQuestion
     from kubectl_sched.queries.diff import diff as difference
     from kubectl_sched.render.answers.diff import shown_diff
     from kubectl_sched.render.show import show
@@ -62,7 +62,7 @@ def diff(
     dump, compared = read_replayable(source, connection, asked)
     compared = resolved(compared, dump.objects)
     other = _read(to_dump) if to_dump else None
-    question = Question(
+    question = DiffQuestion(
         selection=compared,
         replay=scheduler.replay,
         to_replay=Replay(

@@ -25,7 +25,7 @@ def drain(
 ) -> None:
     """Say whether a drain would finish, what blocks it, what is lost and where pods move."""
     from kubectl_sched.cli.options.state_source import read_whole
-    from kubectl_sched.queries.drain import Question
+    from kubectl_sched.queries.drain import DrainQuestion
     from kubectl_sched.queries.drain import drain as planned_drain
     from kubectl_sched.render.answers.drain import drain_exit_code, shown_drain
     from kubectl_sched.render.show import show
@@ -35,7 +35,7 @@ def drain(
     if not named:
         raise SchedError("nothing to drain: name a node, or select nodes with -l")
     dump = read_whole(source, connection, FOR_NEW_NODES)
-    question = Question(nodes=named, profile=scheduler.profile, replay=scheduler.replay)
+    question = DrainQuestion(nodes=named, profile=scheduler.profile, replay=scheduler.replay)
     answer = planned_drain(question, dump)
     show(shown_drain(answer), display.shown)
     sys.exit(drain_exit_code(answer))

@@ -19,7 +19,7 @@ from kubectl_sched.record import Record
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kubectl_sched.queries.explain import Question
+    from kubectl_sched.queries.explain import ExplainQuestion
     from kubectl_sched.render.display import Display
     from kubectl_sched.sources.dump.dump import Dump
     from kubectl_sched.sources.extender.extender_client import HTTPExtenders
@@ -161,11 +161,11 @@ def explain(
         _check_interactive(display.output, watch=watch)
     if call_extenders:
         _check_extender_flags(scheduler.config, sampling=sampling or start_index is not None)
-    from kubectl_sched.queries.explain import Question
+    from kubectl_sched.queries.explain import ExplainQuestion
     from kubectl_sched.queries.provisioning.new_nodes_flags import new_nodes_flags
 
     pods = selection.of(targets, pending=selection.pending or not (targets or selection.selector or drifted))
-    question = Question(
+    question = ExplainQuestion(
         selection=_with_node_pools(pods, drifted=drifted) if new_nodes else pods,
         replay=scheduler.replay,
         profile=scheduler.profile,
@@ -192,7 +192,7 @@ def explain(
 class _Asked(Record, frozen=True, kw_only=True):
     """The question, the form of the answer, and where the state comes from."""
 
-    question: Question
+    question: ExplainQuestion
     display: Display
     source: options.StateSource
     connection: ConnectionOptions
@@ -214,7 +214,7 @@ def _of_manifests(asked: _Asked, paths: Sequence[str], namespace: str | None) ->
     from kubectl_sched.render.answers.whatif import shown_what_if, what_if_exit_code
     from kubectl_sched.render.show import show
 
-    question = whatif.Question(
+    question = whatif.WhatIfQuestion(
         targets=tuple(paths),
         namespace=namespace or default_namespace(asked.source, asked.connection),
         replay=asked.question.replay,

@@ -41,7 +41,7 @@ def explain_node_targets(
     """Read, replay, print, and return the exit code. Raises SchedError if a flag about pods was given."""
     check_not_about_pods(about_pods, "nodes are")
     from kubectl_sched.cli.options.state_source import read_whole
-    from kubectl_sched.queries.node import Question, explain_nodes
+    from kubectl_sched.queries.node import NodeQuestion, explain_nodes
     from kubectl_sched.queries.provisioning.new_nodes_flags import file_of
     from kubectl_sched.render.answers.node import nodes_exit_code, shown_nodes
     from kubectl_sched.render.show import show
@@ -50,7 +50,7 @@ def explain_node_targets(
     named = targets if "/" in targets[0] else targets[1:]
     names = [each.partition("/")[2] if each.partition("/")[0].lower() in NODE_WORDS else each for each in named]
     chosen = (*names, *((f"({selector})",) if selector else ()))
-    question = Question(
+    question = NodeQuestion(
         nodes=chosen,
         profile=scheduler.profile,
         replay=scheduler.replay,

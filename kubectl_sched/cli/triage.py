@@ -14,7 +14,7 @@ from kubectl_sched.errors import SchedError
 from kubectl_sched.safe_output import can_draw
 
 if TYPE_CHECKING:
-    from kubectl_sched.queries.explain import Question
+    from kubectl_sched.queries.explain import ExplainQuestion
     from kubectl_sched.sources.dump.dump import Dump
     from kubectl_sched.sources.pod_selection import Selection
 
@@ -39,7 +39,7 @@ def triage(
 ) -> None:
     """Group all pending pods by what keeps them pending, and say what helps all pods of a group."""
     from kubectl_sched.cli.options.state_source import read_source
-    from kubectl_sched.queries.explain import Question
+    from kubectl_sched.queries.explain import ExplainQuestion
 
     asked = replace(selection.pending_pods, also=_OWNERS)
 
@@ -48,7 +48,7 @@ def triage(
             from kubectl_sched.cli.unreplayed import show_decoded
 
             return show_decoded(dump, pods, _format(display), display.color.value)
-        question = Question(selection=pods, replay=scheduler.replay, profile=scheduler.profile, suggesting=False)
+        question = ExplainQuestion(selection=pods, replay=scheduler.replay, profile=scheduler.profile, suggesting=False)
         return _printed(question, dump, display) if watch else _shown(question, dump, display)
 
     if not watch:
@@ -61,7 +61,7 @@ def triage(
     sys.exit(follow(connection.connection, asked, answered, output))
 
 
-def _shown(question: Question, dump: Dump, display: options.TriageOutput) -> int:
+def _shown(question: ExplainQuestion, dump: Dump, display: options.TriageOutput) -> int:
     """Open the screen if there is a terminal and something pending, else print."""
     from kubectl_sched.queries.triage import Triaging
 
@@ -74,7 +74,7 @@ def _shown(question: Question, dump: Dump, display: options.TriageOutput) -> int
     return _printed(question, dump, display)
 
 
-def _printed(question: Question, dump: Dump, display: options.TriageOutput) -> int:
+def _printed(question: ExplainQuestion, dump: Dump, display: options.TriageOutput) -> int:
     from kubectl_sched.queries.triage import triage as triage_of
     from kubectl_sched.render.answers.triage import shown_triage, triage_exit_code
     from kubectl_sched.render.show import show

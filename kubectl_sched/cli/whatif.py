@@ -16,7 +16,7 @@ from kubectl_sched.errors import SchedError
 
 if TYPE_CHECKING:
     from kubectl_sched.apiserver.server_dry_run import DryRun
-    from kubectl_sched.queries.whatif import Answer, Question
+    from kubectl_sched.queries.whatif import WhatIfAnswer, WhatIfQuestion
 
 
 class DryRunOption(StrEnum):
@@ -80,7 +80,7 @@ def whatif(
     """Say where pods would land, whether they fit, and how many more do."""
     from kubectl_sched.cli.options.state_source import default_namespace
     from kubectl_sched.queries.provisioning.new_nodes_flags import new_nodes_flags
-    from kubectl_sched.queries.whatif import Question
+    from kubectl_sched.queries.whatif import WhatIfQuestion
     from kubectl_sched.render.answers.whatif import answer_exit_code, shown_what_if
     from kubectl_sched.render.show import show
     from kubectl_sched.simulation.queue_simulation import Choices
@@ -101,7 +101,7 @@ def whatif(
             "--new-nodes asks how many nodes would be made: give it without --find-nodes and --replicas max"
         )
     flags = new_nodes_flags(instance_types, new_nodes=new_nodes)
-    question = Question(
+    question = WhatIfQuestion(
         targets=targets,
         namespace=selection.namespace or default_namespace(source, connection),
         unknown_fields=validate,
@@ -120,8 +120,8 @@ def whatif(
 
 
 def _answer(
-    question: Question, source: options.StateSource, connection: ConnectionOptions, server: DryRun | None
-) -> Answer:
+    question: WhatIfQuestion, source: options.StateSource, connection: ConnectionOptions, server: DryRun | None
+) -> WhatIfAnswer:
     """Place what is asked for; of a running cluster without the kinds that the pods of the manifests do not need.
 
     Pods that wait in the cluster already may take part and need more, such as those of a ReplicaSet whose template has
@@ -164,12 +164,12 @@ def _make_room(
     connection: ConnectionOptions,
 ) -> NoReturn:
     from kubectl_sched.cli.options.state_source import default_namespace, read_whole
-    from kubectl_sched.queries.make_room import Question, make_room
+    from kubectl_sched.queries.make_room import MakeRoomQuestion, make_room
     from kubectl_sched.render.answers.make_room import shown_plan
     from kubectl_sched.render.show import show
 
     dump = read_whole(source, connection)
-    question = Question(
+    question = MakeRoomQuestion(
         target=target,
         namespace=selection.namespace or default_namespace(source, connection),
         replicas=replicas,

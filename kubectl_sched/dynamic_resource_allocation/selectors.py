@@ -35,7 +35,7 @@ _STEPS_A_DEVICE, _BYTES_AN_ANSWER = 4, 200
 _NAMED = pattern(r"device\.(attributes|capacity)\[['\"]([^'\"]+)['\"]\]\.\??(\w+)")
 
 
-class Answer(NamedTuple):
+class SelectorAnswer(NamedTuple):
     """The value of an expression for a device, or its error."""
 
     matches: bool
@@ -57,8 +57,8 @@ class Selectors:
         self._sees_sharing = sees_sharing
         self._list_attributes = rules.selectors_read_lists or list_attributes
         self._inputs: dict[SliceDevice, Mapping[str, object] | str] = {}
-        self._answers: dict[str, dict[Hashable, Answer]] = {}
-        self._programs: dict[str, Program | Answer] = {}
+        self._answers: dict[str, dict[Hashable, SelectorAnswer]] = {}
+        self._programs: dict[str, Program | SelectorAnswer] = {}
         self._readable: dict[SliceDevice, bool] = {}
 
     def drawing_on(self, budget: CycleBudget) -> Selectors:
@@ -88,12 +88,12 @@ class Selectors:
         hint = f". {_HINT}" if "no such key:" in error else ""
         return f"{where} on device {device.id}: CEL runtime error: {error}{hint}"
 
-    def ask(self, expression: str, device: SliceDevice) -> Answer:
+    def ask(self, expression: str, device: SliceDevice) -> SelectorAnswer:
         """Evaluate an expression for a device."""
         program = self._programs.get(expression)
         if program is None:
             program = self._programs[expression] = self._compiled(expression)
-        if isinstance(program, Answer):
+        if isinstance(program, SelectorAnswer):
             return program
         answers = self._answers.setdefault(expression, {})
         key = self._key(program.reads, device)
@@ -103,7 +103,7 @@ class Selectors:
             answers[key] = self._ask(program, device)
         return answers[key]
 
-    def _compiled(self, expression: str) -> Program | Answer:
+    def _compiled(self, expression: str) -> Program | SelectorAnswer:
         from kubectl_sched.dynamic_resource_allocation import cel
 
         self.budget.spend(_STEPS_A_CHARACTER * len(expression))
@@ -111,7 +111,7 @@ class Selectors:
         try:
             return cel.compile_expression(expression, self._dialect())
         except cel.CompileError as wrong:
-            return Answer(False, compile_error=str(wrong))
+            return SelectorAnswer(False, compile_error=str(wrong))
 
     def _dialect(self) -> Dialect:
         from kubectl_sched.dynamic_resource_allocation import cel
@@ -137,16 +137,16 @@ class Selectors:
             values.append(value if kind == "attributes" else getattr(value, "value", None))
         return tuple(values)
 
-    def _ask(self, program: Program, device: SliceDevice) -> Answer:
+    def _ask(self, program: Program, device: SliceDevice) -> SelectorAnswer:
         from kubectl_sched.dynamic_resource_allocation import cel
 
         variables = self._variables(device)
         if isinstance(variables, str):
-            return Answer(False, error=variables)
+            return SelectorAnswer(False, error=variables)
         try:
-            return Answer(program.matches(variables, self.budget))
+            return SelectorAnswer(program.matches(variables, self.budget))
         except cel.CelError as wrong:
-            return Answer(False, error=str(wrong))
+            return SelectorAnswer(False, error=str(wrong))
 
     def actual_values(self, expression: str, device: SliceDevice) -> dict[str, str]:
         """The attributes and capacities that an expression names, and what the device has of them."""

@@ -43,17 +43,17 @@ class ToolAnswers:
 
     def triage(self, namespace: str | None) -> str:
         """Return the pending pods by cause."""
-        from kubectl_sched.queries.explain import Question
+        from kubectl_sched.queries.explain import ExplainQuestion
         from kubectl_sched.queries.triage import triage
         from kubectl_sched.render.answers.triage import shown_triage
 
         dump, selection = self._replayable(Selection(namespace=_name(namespace, "namespace"), pending=True))
-        question = Question(selection=selection, replay=self._replay, profile=self._profile, suggesting=False)
+        question = ExplainQuestion(selection=selection, replay=self._replay, profile=self._profile, suggesting=False)
         return _text(shown_triage(triage(question, dump)).data())
 
     def explain(self, target: str, namespace: str | None, node: str | None) -> str:
         """Return why a pod, or each pod of a workload, lands where it does or fits nowhere."""
-        from kubectl_sched.queries.explain import Question, explain
+        from kubectl_sched.queries.explain import ExplainQuestion, explain
         from kubectl_sched.render.answers.explain_output import shown_explanations
 
         meant = target if "/" in target else f"pod/{target}"
@@ -61,7 +61,7 @@ class ToolAnswers:
             targets=(_matching(_TARGET, meant, "target"),), namespace=_name(namespace, "namespace") or self._namespace
         )
         dump, selection = self._replayable(wanted)
-        question = Question(
+        question = ExplainQuestion(
             selection=selection, replay=self._replay, profile=self._profile, node=_name(node, "node"), suggesting=True
         )
         answer, _ = explain(question, dump)
@@ -70,11 +70,11 @@ class ToolAnswers:
 
     def explain_node(self, node: str) -> str:
         """Return what is free on a node, which pending pods fit there, and why it stays."""
-        from kubectl_sched.queries.node import Question, explain_nodes
+        from kubectl_sched.queries.node import NodeQuestion, explain_nodes
         from kubectl_sched.render.answers.node import shown_nodes
 
         named = _matching(_NAME, node, "node")
-        question = Question(nodes=(named,), profile=self._profile, replay=self._replay)
+        question = NodeQuestion(nodes=(named,), profile=self._profile, replay=self._replay)
         return _text(shown_nodes(explain_nodes(question, self._whole(with_autoscalers=True))).data())
 
     def whatif(
@@ -86,7 +86,7 @@ class ToolAnswers:
         namespace: str | None,
     ) -> str:
         """Return where the pods of a manifest's text or of a workload would land, after the edits."""
-        from kubectl_sched.queries.whatif import Question, what_if
+        from kubectl_sched.queries.whatif import WhatIfQuestion, what_if
         from kubectl_sched.render.answers.whatif import shown_what_if
         from kubectl_sched.simulation.node_edits import FLAGS, Edit
         from kubectl_sched.simulation.queue_simulation import Choices
@@ -103,7 +103,7 @@ class ToolAnswers:
         sizing = Sizing(replicas=_count(replicas))
         dump = self._whole()
         _check_added_nodes(flags, dump)
-        question = Question(
+        question = WhatIfQuestion(
             targets=targets,
             namespace=within,
             sizing=sizing,
@@ -116,20 +116,20 @@ class ToolAnswers:
 
     def drain(self, nodes: Sequence[str]) -> str:
         """Return whether a drain of the nodes would finish, what blocks it, and where pods land."""
-        from kubectl_sched.queries.drain import Question, drain
+        from kubectl_sched.queries.drain import DrainQuestion, drain
         from kubectl_sched.render.answers.drain import shown_drain
 
         if not nodes:
             _refuse("nothing to drain: name a node")
-        question = Question(nodes=tuple(nodes), profile=self._profile, replay=self._replay)
+        question = DrainQuestion(nodes=tuple(nodes), profile=self._profile, replay=self._replay)
         return _text(shown_drain(drain(question, self._whole(with_autoscalers=True))).data())
 
     def make_room(self, target: str, namespace: str | None, replicas: int | None) -> str:
         """Return what to move so that the pods of the target fit."""
-        from kubectl_sched.queries.make_room import Question, make_room
+        from kubectl_sched.queries.make_room import MakeRoomQuestion, make_room
         from kubectl_sched.render.answers.make_room import shown_plan
 
-        question = Question(
+        question = MakeRoomQuestion(
             target=_matching(_TARGET, target if "/" in target else f"pod/{target}", "target"),
             namespace=_name(namespace, "namespace") or self._namespace,
             replicas=_count(replicas),
@@ -140,10 +140,10 @@ class ToolAnswers:
 
     def capacity(self, shapes: Sequence[str], namespace: str | None) -> str:
         """Return how many more pods of each shape fit."""
-        from kubectl_sched.queries.capacity import Question, capacity
+        from kubectl_sched.queries.capacity import CapacityQuestion, capacity
         from kubectl_sched.render.answers.capacity import shown_capacity
 
-        question = Question(
+        question = CapacityQuestion(
             shapes=tuple(shapes),
             namespace=_name(namespace, "namespace"),
             profile=self._profile,

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _FIRST = ("cpu", "memory")
 
 
-class Question(Record, frozen=True, kw_only=True):
+class CapacityQuestion(Record, frozen=True, kw_only=True):
     """The flags of the same names; without shapes those of the pods there are, of one namespace if it is given."""
 
     shapes: tuple[str, ...] = ()
@@ -112,7 +112,7 @@ class Pool(CachingRecord, frozen=True, kw_only=True):
         return shares
 
 
-class Answer(CachingRecord, frozen=True, kw_only=True):
+class CapacityAnswer(CachingRecord, frozen=True, kw_only=True):
     """The shapes, the pools in the order of their first nodes, and sentences about what was assumed."""
 
     shapes: tuple[ShapeCapacity, ...]
@@ -122,7 +122,7 @@ class Answer(CachingRecord, frozen=True, kw_only=True):
     kubernetes_patch: str | None = None
 
 
-def capacity(question: Question, dump: Dump) -> Answer:
+def capacity(question: CapacityQuestion, dump: Dump) -> CapacityAnswer:
     """Count what is free, and replay how much of it pods can use.
 
     Raises SchedError for an unreadable shape or an unknown profile.
@@ -138,7 +138,7 @@ def capacity(question: Question, dump: Dump) -> Answer:
     found_pools = tuple(_pool(name, rows, nodes, found, reachable) for name, rows in by_pool.items())
     said = (*notes, *_about(found), *schedulers.notes, *dump.warnings, *schedulers.warnings)
     release = schedulers.assumed(question.profile or DEFAULT_SCHEDULER_NAME).configuration.release
-    return Answer(
+    return CapacityAnswer(
         shapes=tuple(found),
         pools=found_pools,
         kubernetes_version=str(release.version),
@@ -147,7 +147,7 @@ def capacity(question: Question, dump: Dump) -> Answer:
     )
 
 
-def _shapes(question: Question, dump: Dump) -> tuple[list[Shape], list[str]]:
+def _shapes(question: CapacityQuestion, dump: Dump) -> tuple[list[Shape], list[str]]:
     if question.shapes:
         shapes = [parse_shape(text, question.namespace or "default") for text in question.shapes]
         twice = next((name for name, times in Counter(each.name for each in shapes).items() if times > 1), None)

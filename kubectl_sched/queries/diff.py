@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Report = Callable[[str, int, int], None]
 
 
-class Question(Record, frozen=True, kw_only=True):
+class DiffQuestion(Record, frozen=True, kw_only=True):
     """The pods to compare, and the flags of the two sides. What `to_replay` leaves out is as on the first side."""
 
     selection: Selection
@@ -34,7 +34,7 @@ class Question(Record, frozen=True, kw_only=True):
     to_replay: Replay = Replay()
 
 
-class Answer(Record, frozen=True, kw_only=True):
+class DiffAnswer(Record, frozen=True, kw_only=True):
     """The two sides, how many pods were compared, and those that differ."""
 
     before: Configuration
@@ -48,7 +48,7 @@ class Answer(Record, frozen=True, kw_only=True):
     """Sentences about what went wrong while reading."""
 
 
-def diff(question: Question, dump: Dump, to_dump: Dump | None, report: Report | None = None) -> Answer:
+def diff(question: DiffQuestion, dump: Dump, to_dump: Dump | None, report: Report | None = None) -> DiffAnswer:
     """Replay the pods under both sides; `to_dump` is the state of the second, if it is another.
 
     Raises SchedError if a named pod is on one side only, no pod is on both, or a side cannot be replayed.
@@ -78,7 +78,7 @@ def diff(question: Question, dump: Dump, to_dump: Dump | None, report: Report | 
     if to_dump is not None and not selection.named:
         alone += _not_compared(len({pod.key for pod in select(other.objects, selection)} - pods.keys()), "second")
     warnings = (*alone, *before.warnings, *after.warnings, *dump.warnings, *other.warnings, *unreadable)
-    return Answer(
+    return DiffAnswer(
         before=before.assumed(name).configuration,
         after=after.assumed(name).configuration,
         compared=len(both) - len(unreadable),
@@ -96,7 +96,7 @@ def _check_empty(dump: Dump, selection: Selection) -> None:
         raise SchedError(f"no pods to compare {where}{told}")
 
 
-def _schedulers(question: Question, dump: Dump, other: Dump) -> tuple[ClusterSchedulers, ClusterSchedulers]:
+def _schedulers(question: DiffQuestion, dump: Dump, other: Dump) -> tuple[ClusterSchedulers, ClusterSchedulers]:
     """Return the schedulers of both sides, each with a configuration that can be replayed."""
     first, second = question.replay, question.to_replay
     before = ClusterSchedulers(dump, first)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 FINISHES, PENDING, BLOCKED, UNKNOWN, NOTHING = "Finishes", "Pending", "Blocked", "Unknown", "NothingToDo"
 
 
-class Question(Record, frozen=True, kw_only=True):
+class DrainQuestion(Record, frozen=True, kw_only=True):
     """The nodes, each a name, a shell pattern or a selector in parentheses, and the flags of the same names."""
 
     nodes: tuple[str, ...]
@@ -78,7 +78,7 @@ class DrainAnswer(CachingRecord, frozen=True, kw_only=True):
         return None if self.outcome == UNKNOWN else self.outcome != BLOCKED
 
 
-def drain(question: Question, dump: Dump) -> DrainAnswer:
+def drain(question: DrainQuestion, dump: Dump) -> DrainAnswer:
     """Plan the drain. Raises SchedError for a node that there is not."""
     schedulers = ClusterSchedulers(dump, question.replay, question.profile)
     schedulers.check_profile()

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 _DRIFTED = frozenset({"Different", "WouldReject"})
 
 
-class Question(Record, frozen=True, kw_only=True):
+class ExplainQuestion(Record, frozen=True, kw_only=True):
     """A question about some pods. The fields are the flags of `explain` of the same names."""
 
     selection: Selection
@@ -76,7 +76,7 @@ class Question(Record, frozen=True, kw_only=True):
         return self.selection.is_one_pod and not self.drifted
 
 
-class Answer(CachingRecord, frozen=True, kw_only=True):
+class ExplainAnswer(CachingRecord, frozen=True, kw_only=True):
     """The explanations that a question asked for, in its order, and what they rest on."""
 
     explanations: tuple[Explanation, ...]
@@ -98,8 +98,8 @@ class Answer(CachingRecord, frozen=True, kw_only=True):
 
 
 def explain(
-    question: Question, dump: Dump, extender_client: ExtenderClient | None = None
-) -> tuple[Answer, ClusterSchedulers]:
+    question: ExplainQuestion, dump: Dump, extender_client: ExtenderClient | None = None
+) -> tuple[ExplainAnswer, ClusterSchedulers]:
     """Answer a question about the pods of one dump; the schedulers that judged come along, for further questions.
 
     Raises SchedError if a named pod, node or profile is not there.
@@ -120,7 +120,7 @@ def explain(
     complete = completeness(dump, [each.result for each in explanations], told=told)
     notes = (*asking.about_workloads(), *about_nothing, *schedulers.notes, *complete.notes)
     read = (*schedulers.warnings, *unreadable, *dump.warnings)
-    return Answer(
+    return ExplainAnswer(
         explanations=tuple(explanations),
         is_about_one_pod=is_about_one,
         together=together,
@@ -134,7 +134,9 @@ def explain(
 class PodExplainer:
     """One question under way."""
 
-    def __init__(self, question: Question, dump: Dump, schedulers: ClusterSchedulers, *, suggesting: bool) -> None:
+    def __init__(
+        self, question: ExplainQuestion, dump: Dump, schedulers: ClusterSchedulers, *, suggesting: bool
+    ) -> None:
         self._question = question
         self._dump = dump
         self._schedulers = schedulers

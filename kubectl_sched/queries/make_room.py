@@ -41,7 +41,7 @@ _RIVALS_TRIED = 20
 _UNLIMITED = 1 << 30
 
 
-class Question(Record, frozen=True, kw_only=True):
+class MakeRoomQuestion(Record, frozen=True, kw_only=True):
     """The flags of the same names. `target` is `pod/NAME`, a workload as `deployment/web`, or `podgroup/NAME`."""
 
     target: str
@@ -68,7 +68,7 @@ class Placed(Record, frozen=True, kw_only=True):
     tied: tuple[str, ...]
 
 
-class Answer(CachingRecord, frozen=True, kw_only=True):
+class MakeRoomAnswer(CachingRecord, frozen=True, kw_only=True):
     """The plan: without steps if everything fits already, or if none was found within the bounds (`unplaced`)."""
 
     target: str
@@ -98,7 +98,7 @@ class Answer(CachingRecord, frozen=True, kw_only=True):
         return sum(step.pod is not None for step in self.steps)
 
 
-def make_room(question: Question, dump: Dump) -> Answer:
+def make_room(question: MakeRoomQuestion, dump: Dump) -> MakeRoomAnswer:
     """Search for the shortest plan. Raises SchedError for a target that there is not."""
     schedulers = ClusterSchedulers(dump, question.replay, question.profile)
     schedulers.check_profile()
@@ -131,7 +131,7 @@ class _Room:
 
     def __init__(
         self,
-        question: Question,
+        question: MakeRoomQuestion,
         scheduler: Scheduler,
         pods: Sequence[Pod],
         cycle: GroupCycle | None,
@@ -147,7 +147,7 @@ class _Room:
         self._pods = sorted((pod for pod in pods if not pod.spec.node_name), key=self._queue_key)
         self._notes: list[str] = []
 
-    def answer(self, objects: Sequence[KubernetesObject], release: Release) -> Answer:
+    def answer(self, objects: Sequence[KubernetesObject], release: Release) -> MakeRoomAnswer:
         """Place each pod, and stop at the first for which there is no plan."""
         nodes = self._scheduler.nodes
         steps: list[Step] = []
@@ -193,7 +193,7 @@ class _Room:
         if unplaced is not None:
             steps, placed = [], []
         self._notes += _about_chance(steps, placed)
-        return Answer(
+        return MakeRoomAnswer(
             target=self._question.target,
             namespace=self._question.namespace,
             steps=tuple(steps),
@@ -320,7 +320,7 @@ def _about_chance(steps: Sequence[Step], placed: Sequence[Placed]) -> Iterator[s
         yield "kube-scheduler looks at some of the feasible nodes only: a pod may land on another than the plan says"
 
 
-def about_search(answer: Answer) -> str:
+def about_search(answer: MakeRoomAnswer) -> str:
     """Return how far the search looked, and which pods could not be asked to move."""
     most = answer.bounds.moves
     nodes = "the closest node" if answer.nodes == 1 else f"the {answer.nodes:,} closest nodes"

@@ -39,7 +39,7 @@ _MOST_NODES: Final = 100
 _MOST_ELSEWHERE: Final = 20
 
 
-class Question(Record, frozen=True, kw_only=True):
+class NodeQuestion(Record, frozen=True, kw_only=True):
     """The nodes, each a name, a shell pattern or a selector in parentheses; all of them where none is named."""
 
     nodes: tuple[str, ...] = ()
@@ -102,7 +102,7 @@ class NodeAnswer(CachingRecord, frozen=True, kw_only=True):
     kubernetes_patch: str | None = None
 
 
-def explain_nodes(question: Question, dump: Dump) -> NodeAnswer:
+def explain_nodes(question: NodeQuestion, dump: Dump) -> NodeAnswer:
     """Explain the nodes. Raises SchedError for a node that there is not, and for an unusable file."""
     schedulers = ClusterSchedulers(dump, question.replay, question.profile)
     schedulers.check_profile()
@@ -139,7 +139,7 @@ def explain_nodes(question: Question, dump: Dump) -> NodeAnswer:
     )
 
 
-def _chosen(question: Question, cluster: Cluster, nodes: Snapshot, notes: list[str]) -> list[str]:
+def _chosen(question: NodeQuestion, cluster: Cluster, nodes: Snapshot, notes: list[str]) -> list[str]:
     """Return the nodes of the question; of all nodes those with the most free cpu."""
     names = nodes_named(question.nodes, cluster, "explain node") if question.nodes else [*cluster.nodes]
     names = [name for name in names if name in nodes.row_of]
@@ -149,7 +149,7 @@ def _chosen(question: Question, cluster: Cluster, nodes: Snapshot, notes: list[s
     return names
 
 
-def _cycles(scheduler: SeveralSchedulers, question: Question, notes: list[str]) -> list[ScheduleResult]:
+def _cycles(scheduler: SeveralSchedulers, question: NodeQuestion, notes: list[str]) -> list[ScheduleResult]:
     """Run the cycle of each pending pod, as far as there are not too many."""
     waiting = scheduler.waiting
     if len(waiting) > _MOST_PENDING:
@@ -166,7 +166,7 @@ def _cycles(scheduler: SeveralSchedulers, question: Question, notes: list[str]) 
 class _Judge(CachingRecord, frozen=True, kw_only=True):
     """The state of the cluster, and what was asked of all nodes at once."""
 
-    question: Question
+    question: NodeQuestion
     scheduler: SeveralSchedulers
     dump: Dump
     cycles: list[ScheduleResult]

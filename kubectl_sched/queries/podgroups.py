@@ -10,7 +10,7 @@ from kubectl_sched.errors import SchedError
 from kubectl_sched.framework.podgroup_info import Group, root_of
 from kubectl_sched.near_names import near_hint
 from kubectl_sched.plugins.gang_scheduling import GangScheduling
-from kubectl_sched.queries.explain import Answer, PodExplainer, Question
+from kubectl_sched.queries.explain import ExplainAnswer, ExplainQuestion, PodExplainer
 from kubectl_sched.record import CachingRecord, Record
 from kubectl_sched.scheduler.group_membership import GENERIC_WORKLOAD, is_member
 from kubectl_sched.scheduler.podgroup_members import explain_podgroup, info_of
@@ -96,15 +96,17 @@ def explain_podgroups(question: PodGroupQuestion, dump: Dump) -> PodGroupAnswer:
 
 def explain_members(
     answer: PodGroupAnswer, question: PodGroupQuestion, dump: Dump, sentences: tuple[str, ...]
-) -> tuple[Answer, ClusterSchedulers]:
+) -> tuple[ExplainAnswer, ClusterSchedulers]:
     """Explain each member of the groups, to go through them; the sentences say what is known of the groups."""
     pods = [member.pod for result in answer.results for member in result.members]
     schedulers = ClusterSchedulers(dump, question.replay)
-    asked = Question(selection=Selection(namespace=question.namespace), replay=question.replay)
+    asked = ExplainQuestion(selection=Selection(namespace=question.namespace), replay=question.replay)
     explainer = PodExplainer(asked, dump, schedulers, suggesting=False)
     explanations = tuple(map(explainer.explained, pods))
     notes = (*sentences, *answer.notes)
-    return Answer(explanations=explanations, is_about_one_pod=False, notes=notes, warnings=answer.warnings), schedulers
+    return ExplainAnswer(
+        explanations=explanations, is_about_one_pod=False, notes=notes, warnings=answer.warnings
+    ), schedulers
 
 
 def _selected(question: PodGroupQuestion, dump: Dump) -> Sequence[Group]:

@@ -10,7 +10,7 @@ from msgspec import field, structs
 
 from kubectl_sched.api.apimachinery.quantity import InvalidQuantity
 from kubectl_sched.diagnostics.awaited_changes import waiting_for
-from kubectl_sched.queries.explain import PodExplainer, Question
+from kubectl_sched.queries.explain import ExplainQuestion, PodExplainer
 from kubectl_sched.queries.pending.group_help import GroupHelp
 from kubectl_sched.queries.pending.lacking_workloads import LackingWorkload, LackingWorkloads, workloads_of
 from kubectl_sched.queries.pending.pending_cause import Cause, Causes, cause_of_missing
@@ -125,7 +125,9 @@ class Triage(Record, frozen=True, kw_only=True):
         return tuple(each for each in self.workloads if not each.on_purpose)
 
 
-def triage(question: Question, dump: Dump, report: Callable[[str, int, int | None], None] | None = None) -> Triage:
+def triage(
+    question: ExplainQuestion, dump: Dump, report: Callable[[str, int, int | None], None] | None = None
+) -> Triage:
     """Answer about all pods of the question's selection; `report` is told what is done, and how many of how many.
 
     Raises SchedError if the profile is not there.
@@ -144,7 +146,7 @@ def triage(question: Question, dump: Dump, report: Callable[[str, int, int | Non
 class Triaging:
     """One triage under way, for callers who show groups as they come."""
 
-    def __init__(self, question: Question, dump: Dump) -> None:
+    def __init__(self, question: ExplainQuestion, dump: Dump) -> None:
         self.schedulers = ClusterSchedulers(dump, question.replay, question.profile)
         self.schedulers.check_profile()
         self._dump = dump

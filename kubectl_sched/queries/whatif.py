@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 _INTERRUPTED = "interrupted: this is what was known until then, and not all pods were tried"
 
 
-class Question(Record, frozen=True, kw_only=True):
+class WhatIfQuestion(Record, frozen=True, kw_only=True):
     """The flags of the same names. `targets` are manifests by path, and `deployment/web` of the cluster itself."""
 
     targets: tuple[str, ...] = ()
@@ -82,7 +82,7 @@ class Question(Record, frozen=True, kw_only=True):
     replay: Replay = Replay()
 
 
-class Answer(Record, frozen=True, kw_only=True):
+class WhatIfAnswer(Record, frozen=True, kw_only=True):
     """The result, the minor that was replayed, and sentences about the state and the configuration."""
 
     result: WhatIfResult
@@ -100,7 +100,7 @@ class Answer(Record, frozen=True, kw_only=True):
     """The plan of the drains among the edits, on the cluster with the other edits and nothing else."""
 
 
-def manifests_alone(question: Question) -> Manifests | None:
+def manifests_alone(question: WhatIfQuestion) -> Manifests | None:
     """Read the manifests where nothing else names pods to place; None where those of the cluster may come in, too.
 
     Raises SchedError for a manifest that would be refused.
@@ -124,12 +124,12 @@ def _daemon(item: DaemonSet) -> Pod:
 
 
 def what_if(
-    question: Question,
+    question: WhatIfQuestion,
     dump: Dump,
     dry_run: DryRun | None = None,
     report: Report | None = None,
     manifests: Manifests | None = None,
-) -> Answer:
+) -> WhatIfAnswer:
     """Place everything that the question names; `dry_run` is there with `--dry-run=server`.
 
     `manifests` are the question's, where they have been read before.
@@ -153,7 +153,7 @@ def what_if(
     result, unread = with_unread_left_open(result, replace(dump, objects=stages.objects))
     lacking = completeness(dump, [first] if first is not None else [], told=[each.kind for each in unread])
     missing = tuple(each.sentence for each in unread)
-    return Answer(
+    return WhatIfAnswer(
         result=result,
         kubernetes_version=str(release.version),
         kubernetes_patch=release.patch_name,
@@ -165,7 +165,7 @@ def what_if(
     )
 
 
-def with_manifests(question: Question, dump: Dump) -> tuple[Dump, list[Pod]]:
+def with_manifests(question: WhatIfQuestion, dump: Dump) -> tuple[Dump, list[Pod]]:
     """Return the dump once the manifests are applied, and one pod of each workload, which it holds as pending.
 
     There is no pod of a workload that a ResourceQuota does not admit. Raises what `what_if` raises.
@@ -198,7 +198,7 @@ class _Stages:
 
     def __init__(
         self,
-        question: Question,
+        question: WhatIfQuestion,
         dump: Dump,
         configuration_of: Callable[[str], Configuration],
         dry_run: DryRun | None,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from kubectl_sched.api.pod import Pod
-    from kubectl_sched.queries.explain import Answer
+    from kubectl_sched.queries.explain import ExplainAnswer
     from kubectl_sched.render.display import Display
     from kubectl_sched.scheduler.scheduler import Scheduler
 
@@ -33,7 +33,9 @@ def check_terminal() -> None:
         )
 
 
-def explore(answer: Answer, scheduler_of: Callable[[Pod], Scheduler], display: Display, formats: Sequence[str]) -> int:
+def explore(
+    answer: ExplainAnswer, scheduler_of: Callable[[Pod], Scheduler], display: Display, formats: Sequence[str]
+) -> int:
     """Show the decisions until the user leaves; gives explain's own exit code. Raises SchedError for a wrong --node."""
     check_node(answer.explanations, display)
     decisions = tuple(Decision(each, scheduler_of(each.pod)) for each in answer.explanations)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.errors import SchedError
-from kubectl_sched.queries.explain import Answer
+from kubectl_sched.queries.explain import ExplainAnswer
 from kubectl_sched.record import Record
 from kubectl_sched.render.answers.explain_output import explain_document
 from kubectl_sched.render.answers.explanation_data import explanation_data
@@ -151,7 +151,7 @@ def _table(shown: Shown) -> Iterator[str]:
 
 def _whole(shown: Shown, output: str) -> str:
     """The whole decision as `explain -o` has it, below the edits and with them among its notes."""
-    answer = Answer(explanations=(shown.view.explanation,), notes=tuple(_notes(shown)))
+    answer = ExplainAnswer(explanations=(shown.view.explanation,), notes=tuple(_notes(shown)))
     display, edits = Display(output=output, color="never"), "; ".join(texts(shown.view.edits))
     supposed = f"What if: {edits}" if edits else ""
     document = explain_document(answer, display)

@@ -19,7 +19,7 @@ from kubectl_sched.api.containers import Container, ResourceRequirements
 from kubectl_sched.api.core import Node, NodeStatus
 from kubectl_sched.api.meta import LabelSelector, ObjectMeta, OwnerReference
 from kubectl_sched.api.pod import Pod, PodSpec, PodStatus
-from kubectl_sched.queries.explain import Question, explain
+from kubectl_sched.queries.explain import ExplainQuestion, explain
 from kubectl_sched.queries.triage import Triaging
 from kubectl_sched.render.answers.pods import pods_table
 from kubectl_sched.render.writers.table_lines import table_lines
@@ -95,7 +95,7 @@ def main() -> None:
     gc.disable()  # as the program does
     read = dump(given.nodes, given.running, given.pending, given.workloads)
     started = time.perf_counter()
-    answer, _ = explain(Question(selection=Selection(targets=(), namespace=None, pending=True)), read)
+    answer, _ = explain(ExplainQuestion(selection=Selection(targets=(), namespace=None, pending=True)), read)
     explained = time.perf_counter()
     table_lines(pods_table(answer.explanations), 120)
     ended = time.perf_counter()
@@ -109,7 +109,9 @@ def main() -> None:
 def _triaged(read: Dump) -> dict[str, float]:
     """The processor time from the state being read until each step is done."""
     started = time.process_time()
-    triaging = Triaging(Question(selection=Selection(targets=(), namespace=None, pending=True), suggesting=False), read)
+    triaging = Triaging(
+        ExplainQuestion(selection=Selection(targets=(), namespace=None, pending=True), suggesting=False), read
+    )
     judging = triaging.judge()
     next(judging)
     found = {"first group": time.process_time() - started}

@@ -94,12 +94,12 @@ def main() -> None:
     for what, dump in cases:
         busy, started = time.process_time(), time.perf_counter()
         kind = "podgroup" if "group" in what else "pod"
-        answer = make_room.make_room(make_room.Question(target=f"{kind}/waiting", replay=REPLAY), dump)
+        answer = make_room.make_room(make_room.MakeRoomQuestion(target=f"{kind}/waiting", replay=REPLAY), dump)
         taken = time.process_time() - busy, time.perf_counter() - started
         sys.stdout.write(f"| {what} | {answer.evictions} | {taken[0]:.2f} | {taken[1]:.2f} |\n")
     dump = fragmented("4")
     busy, started = time.process_time(), time.perf_counter()
-    capacity.capacity(capacity.Question(), dump)
+    capacity.capacity(capacity.CapacityQuestion(), dump)
     taken = time.process_time() - busy, time.perf_counter() - started
     sys.stdout.write(f"| capacity | | {taken[0]:.2f} | {taken[1]:.2f} |\n")
 

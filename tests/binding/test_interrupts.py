@@ -16,7 +16,7 @@ from kubectl_sched.binding.bind_once import Tools, bind_once
 from kubectl_sched.binding.binding_cycle import BindingCycle
 from kubectl_sched.binding.event_recorder import EventRecorder
 from kubectl_sched.binding.writer import Writer
-from kubectl_sched.queries.explain import Question, explain
+from kubectl_sched.queries.explain import ExplainQuestion, explain
 from kubectl_sched.sources import Dump
 from kubectl_sched.sources.live.client import Server
 from kubectl_sched.sources.live.endpoint import Endpoint
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kubectl_sched.api.meta import KubernetesObject
-    from kubectl_sched.binding.binding_outcome import Answer
+    from kubectl_sched.binding.binding_outcome import BindAnswer
     from kubectl_sched.binding.writer import JSON, Request
     from tests.binding.api_server import ApiServer
 
@@ -38,7 +38,7 @@ SMALL = node("w1", allocatable={"cpu": "1", "pods": "9"})
 
 def situation(*objects: KubernetesObject) -> Situation:
     dump = Dump(objects=objects, present=frozenset({"Node", "Pod"}))
-    answer, schedulers = explain(Question(selection=Selection(targets=("web-0",))), dump)
+    answer, schedulers = explain(ExplainQuestion(selection=Selection(targets=("web-0",))), dump)
     return Situation(
         dump=dump,
         schedulers=schedulers,
@@ -70,7 +70,7 @@ def bind(
     *situations: Situation,
     ask: Callable[[Any], bool] = lambda _: True,
     cycle: type[BindingCycle] = BindingCycle,
-) -> Answer:
+) -> BindAnswer:
     recorder = EventRecorder(writer)
     found = iter(situations)
     tools = Tools(

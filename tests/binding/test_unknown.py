@@ -13,7 +13,7 @@ from kubectl_sched.binding.bind_context import Order, Situation
 from kubectl_sched.binding.bind_once import bind_once
 from kubectl_sched.plugins.node_resources.fit import NodeResourcesFit
 from kubectl_sched.plugins.taint_toleration import TaintToleration
-from kubectl_sched.queries.explain import Question, explain
+from kubectl_sched.queries.explain import ExplainQuestion, explain
 from kubectl_sched.sources import Dump
 from kubectl_sched.sources.pod_selection import Selection
 from tests.plugins.clusters import node, pod
@@ -29,7 +29,7 @@ def broken(*_: object) -> Any:
 
 def situation() -> Situation:
     dump = Dump(objects=(node("w1"), node("w2"), pod()), present=frozenset({"Node", "Pod"}))
-    answer, schedulers = explain(Question(selection=Selection(targets=("web-0",))), dump)
+    answer, schedulers = explain(ExplainQuestion(selection=Selection(targets=("web-0",))), dump)
     return Situation(
         dump=dump,
         schedulers=schedulers,

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from kubectl_sched.queries.explain import Question, explain
+from kubectl_sched.queries.explain import ExplainQuestion, explain
 from kubectl_sched.queries.triage import triage
 from kubectl_sched.render.answers.gate_data import gates_data
 from kubectl_sched.render.display import Display
@@ -36,7 +36,7 @@ def test_a_scenario_tells_who_holds_it_why_and_where_it_would_land(name: str) ->
     dump = read([str(GATES / f"{name}.yaml")])
     assert dump.warnings == ()
     selection = Selection(targets=(expected["target"],), namespace="team-a")
-    answer, _ = explain(Question(selection=selection, replay=Replay(kube_version="1.36")), dump)
+    answer, _ = explain(ExplainQuestion(selection=selection, replay=Replay(kube_version="1.36")), dump)
     (found,) = answer.explanations
     (data,) = gates_data(found)
     (gate,) = found.gates
@@ -65,5 +65,5 @@ def test_a_scenario_tells_who_holds_it_why_and_where_it_would_land(name: str) ->
 
 def test_pods_that_one_cluster_queue_holds_are_a_group() -> None:
     dump = read([str(GATES / "pod-group.yaml")])
-    (group,) = triage(Question(selection=Selection(namespace=None, pending=True)), dump).groups
+    (group,) = triage(ExplainQuestion(selection=Selection(namespace=None, pending=True)), dump).groups
     assert group.cause.reasons == ("Kueue holds it back in ClusterQueue team-a-cq",)

@@ -13,7 +13,7 @@ import pytest
 
 from kubectl_sched.diagnostics.awaited_changes import waiting_for
 from kubectl_sched.diagnostics.messages.scheduler_reasons import own_reasons
-from kubectl_sched.queries.explain import Answer, Question, explain
+from kubectl_sched.queries.explain import ExplainAnswer, ExplainQuestion, explain
 from kubectl_sched.queries.triage import triage
 from kubectl_sched.render.answers.explanation_data import explanation_data
 from kubectl_sched.render.display import Display
@@ -121,7 +121,7 @@ def asked(read: Read, *objects: Json, target: str = "pod/train") -> Explanation:
     dump = read({"kind": "List", "apiVersion": "v1", "items": [*NODES, NAMESPACE, *objects]})
     assert dump.warnings == ()
     selection = Selection(targets=(target,), namespace="ml")
-    return explain(Question(selection=selection, replay=Replay(kube_version="1.36")), dump)[0].explanations[0]
+    return explain(ExplainQuestion(selection=selection, replay=Replay(kube_version="1.36")), dump)[0].explanations[0]
 
 
 def gates_of(explanation: Explanation) -> list[Json]:
@@ -332,7 +332,7 @@ def test_a_gate_that_kueue_cannot_lift_as_it_is_is_not_waited_for(
     assert not suggestion.commands
 
     dump = read_text({"kind": "List", "apiVersion": "v1", "items": [*NODES, NAMESPACE, tolerating, *objects]})
-    (group,) = triage(Question(selection=Selection(namespace=None, pending=True)), dump).groups
+    (group,) = triage(ExplainQuestion(selection=Selection(namespace=None, pending=True)), dump).groups
     assert what_helps(group) == f"it would fit {said}"
 
 
@@ -500,7 +500,7 @@ def test_a_list_with_a_suspended_job_tells_what_the_one_pods_answer_tells(read_t
     dump = read_text(
         {"kind": "List", "apiVersion": "v1", "items": [*NODES, NAMESPACE, JOB, workload(owner=owner), *queues()]}
     )
-    question = Question(selection=Selection(targets=("job/fit",), namespace="ml"))
+    question = ExplainQuestion(selection=Selection(targets=("job/fit",), namespace="ml"))
     answer, _ = explain(question, dump)
     wanted = "Quota of cq: flavor spot, cpu: nominal 10"
     assert wanted in page_of(answer, Display(output="markdown"))
@@ -658,7 +658,9 @@ def test_an_unknown_gate_names_who_set_it(read_text: Read, layout: str) -> None:
             "pods.yaml" if layout == "YAML" else "pods.json",
         )
         selection = Selection(targets=("train",), namespace="ml")
-        found = explain(Question(selection=selection, replay=Replay(kube_version="1.36")), dump)[0].explanations[0]
+        found = explain(ExplainQuestion(selection=selection, replay=Replay(kube_version="1.36")), dump)[0].explanations[
+            0
+        ]
     (gate,) = gates_of(found)
     assert (gate["gate"], gate["owner"], gate["since"]) == ("example.com/hold", None, AT)
     assert gate["setBy"] == {"manager": "quota-webhook", "lastWrite": AT}
@@ -684,7 +686,7 @@ def test_quoted_texts_are_escaped_and_bounded(read_text: Read) -> None:
     )
     found = asked(read_text, HELD, held, *queues(local={"stopPolicy": long}))
     assert len(json.dumps(gates_of(found))) < 200_000
-    answer = Answer(explanations=(found,))
+    answer = ExplainAnswer(explanations=(found,))
     said = "\n".join((headline(found), *gate_lines(found.gates)))
     screen = text_of(answer, Display(), 120)
     page, markdown = (page_of(answer, Display(output=output)) for output in ("html", "markdown"))
@@ -720,7 +722,7 @@ def test_a_label_that_a_check_would_change_is_a_problem(read_text: Read) -> None
 
 def test_triage_has_a_group_for_each_holder_and_promises_nothing_for_it(read_text: Read) -> None:
     dump = read_text({"kind": "List", "apiVersion": "v1", "items": [*NODES, HELD, workload(), *queues()]})
-    (group,) = triage(Question(selection=Selection(namespace=None, pending=True)), dump).groups
+    (group,) = triage(ExplainQuestion(selection=Selection(namespace=None, pending=True)), dump).groups
     assert group.cause.reasons == ("Kueue holds it back in ClusterQueue cq",)
     assert group.suggestions == ()
 
@@ -731,7 +733,7 @@ def test_a_snapshot_carries_the_chain(read_text: Read, *, anonymize: bool) -> No
     dump = read_text({"kind": "List", "apiVersion": "v1", "items": [*NODES, NAMESPACE, HELD, admitted, *queues()]})
     kept = read_text(encoded(anonymized(dump) if anonymize else dump, own_reasons), "kept.json")
     selection = Selection(namespace=None, pending=True)
-    (found,) = explain(Question(selection=selection, replay=Replay(kube_version="1.36")), kept)[0].explanations
+    (found,) = explain(ExplainQuestion(selection=selection, replay=Replay(kube_version="1.36")), kept)[0].explanations
     (gate,) = gates_of(found)
     assert gate["owner"]["controller"] == "Kueue"
     assert gate["facts"] == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kubectl_sched.api.apimachinery.timestamps import moment
-from kubectl_sched.queries.explain import Question, explain
+from kubectl_sched.queries.explain import ExplainQuestion, explain
 from kubectl_sched.render.ages import at_moment
 from kubectl_sched.sources import Dump
 from kubectl_sched.sources.discovery.replay_setup import Replay
@@ -34,7 +34,7 @@ def screen(message: str) -> tuple[str, bool]:
     made = {"creationTimestamp": "2026-06-01T03:00:00Z"}
     nodes = [node(name, allocatable=SMALL) for name in ("w1", "w2")]
     waits = pod("web-0", metadata=made, status={"conditions": [condition]}, **requests(cpu="8"))
-    question = Question(
+    question = ExplainQuestion(
         selection=Selection(targets=("pod", "web-0"), namespace="default"), replay=Replay(kube_version="1.36")
     )
     (found,) = explain(question, Dump(objects=(*nodes, waits)))[0].explanations

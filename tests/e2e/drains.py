@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kubectl_sched.api.pod import Pod
-from kubectl_sched.queries.drain import DrainAnswer, Question, drain
+from kubectl_sched.queries.drain import DrainAnswer, DrainQuestion, drain
 from kubectl_sched.simulation.placements import Placement
 from kubectl_sched.sources.discovery.replay_setup import Replay
 from kubectl_sched.sources.dump.reader import read
@@ -88,7 +88,7 @@ def plan_of(items: Sequence[Json], nodes: Sequence[str], folder: Path, minor: st
     """`drain NODE...` over these objects."""
     path = folder / "dump.json"
     path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
-    return drain(Question(nodes=tuple(nodes), replay=Replay(kube_version=minor)), read([str(path)]))
+    return drain(DrainQuestion(nodes=tuple(nodes), replay=Replay(kube_version=minor)), read([str(path)]))
 
 
 def make(server: Api, room: Room) -> None:

@@ -18,7 +18,7 @@ from itertools import count, islice
 from pathlib import Path
 from typing import NamedTuple
 
-from kubectl_sched.queries.make_room import Answer, Question, make_room
+from kubectl_sched.queries.make_room import MakeRoomAnswer, MakeRoomQuestion, make_room
 from kubectl_sched.simulation.relocation import CORDON, EVICT, UNCORDON, Step
 from kubectl_sched.sources.discovery.replay_setup import Replay
 from kubectl_sched.sources.dump.reader import read
@@ -192,7 +192,7 @@ def workload(kind: str, app: str, made_from: Json, replicas: int) -> Json:
     return {"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": app, "namespace": "default"}, "spec": spec}
 
 
-def planned(room: Room, folder: Path, gates: str) -> Answer:
+def planned(room: Room, folder: Path, gates: str) -> MakeRoomAnswer:
     """The plan as foreseen before the cluster is there: whether it is worth making."""
     return plan_of(objects_of(room), room.target, folder, gates)
 
@@ -217,12 +217,12 @@ def objects_of(room: Room) -> list[Json]:
     return items
 
 
-def plan_of(items: Sequence[Json], target: str, folder: Path, gates: str) -> Answer:
+def plan_of(items: Sequence[Json], target: str, folder: Path, gates: str) -> MakeRoomAnswer:
     """`whatif --make-room TARGET` over these objects."""
     path = folder / "dump.json"
     path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
     replay = Replay(kube_version="1.36", feature_gates=gates or None)
-    return make_room(Question(target=target, replay=replay), read([str(path)]))
+    return make_room(MakeRoomQuestion(target=target, replay=replay), read([str(path)]))
 
 
 def make(server: Api, room: Room) -> None:

@@ -10,7 +10,7 @@ from kubectl_sched.api.pod import Pod
 from kubectl_sched.diagnostics.messages.scale_up_text import scale_up_reasons
 from kubectl_sched.errors import SchedError
 from kubectl_sched.node_provisioning.cluster_autoscaler.status_config_map import GroupStatus
-from kubectl_sched.queries.explain import Answer, Question, explain
+from kubectl_sched.queries.explain import ExplainAnswer, ExplainQuestion, explain
 from kubectl_sched.queries.provisioning.cluster_autoscaler_replay import NodeGroupFlags
 from kubectl_sched.queries.provisioning.new_nodes import NewNodesFlags
 from kubectl_sched.render.answers.explanation_data import explanation_data
@@ -68,7 +68,7 @@ def autoscaler(*args: str, tag: str = "v1.35.2") -> Json:
 
 def asked(
     folder: Path, *objects: Json, flags: NodeGroupFlags | None = None, full: bool = True, hidden: bool = False
-) -> Answer:
+) -> ExplainAnswer:
     """The answer about the pod `web`; `hidden`: of the anonymized snapshot of the cluster."""
     path = folder / "cluster.json"
     path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects)}))
@@ -78,7 +78,7 @@ def asked(
         dump = read([str(path)])
         name = next(each.name for each in dump.objects if isinstance(each, Pod) and not each.spec.node_name)
     new_nodes = NewNodesFlags(groups=flags or NodeGroupFlags()) if full else None
-    return explain(Question(selection=Selection(targets=("pod", name)), new_nodes=new_nodes), dump)[0]
+    return explain(ExplainQuestion(selection=Selection(targets=("pod", name)), new_nodes=new_nodes), dump)[0]
 
 
 def answered(folder: Path, *objects: Json, **how: Any) -> Json:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kubectl_sched.errors import SchedError
-from kubectl_sched.queries.explain import Answer, Question, explain
+from kubectl_sched.queries.explain import ExplainAnswer, ExplainQuestion, explain
 from kubectl_sched.queries.provisioning.new_nodes import NewNodesFlags
 from kubectl_sched.render.answers.explanation_data import explanation_data
 from kubectl_sched.render.display import Display
@@ -60,13 +60,13 @@ def pod(cpu: str = "1500m", **spec: Any) -> Json:
 
 def asked(
     folder: Path, *objects: Json, types: bytes | None = TYPES, new_nodes: bool = True, replay: Replay | None = None
-) -> Answer:
+) -> ExplainAnswer:
     """The answer about the pod `web`."""
     path = folder / "cluster.json"
     path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects)}))
     selection = Selection(targets=("pod", "web"))
     stated = (types, "types.json") if types is not None and new_nodes else None
-    question = Question(
+    question = ExplainQuestion(
         selection=selection,
         new_nodes=NewNodesFlags(instance_types=stated) if new_nodes else None,
         replay=replay or Replay(),
@@ -83,7 +83,7 @@ def answered(
     return found
 
 
-def screen(answer: Answer, output: str = "table") -> str:
+def screen(answer: ExplainAnswer, output: str = "table") -> str:
     """The answer as text, or as a page."""
     display = Display(output=output)
     return text_of(answer, display, 100) if output == "table" else page_of(answer, display)

@@ -12,7 +12,7 @@ from kubectl_sched.api.pod import Pod
 from kubectl_sched.errors import SchedError
 from kubectl_sched.queries.provisioning.new_nodes import NewNodesFlags
 from kubectl_sched.queries.provisioning.provisioned_nodes import provisioned_nodes
-from kubectl_sched.queries.whatif import Answer, Question, what_if
+from kubectl_sched.queries.whatif import WhatIfAnswer, WhatIfQuestion, what_if
 from kubectl_sched.render.answers.whatif import what_if_data, what_if_sentence
 from kubectl_sched.simulation.workloads_to_place import Sizing
 from kubectl_sched.sources.dump.reader import read
@@ -21,7 +21,7 @@ from tests.node_provisioning.test_new_nodes import TYPES, node, pod, pool
 Json = dict[str, Any]
 
 
-def answered(folder: Path, *objects: Json, replicas: int, cpu: str = "1500m") -> Answer:
+def answered(folder: Path, *objects: Json, replicas: int, cpu: str = "1500m") -> WhatIfAnswer:
     """The answer about so many pods."""
     cluster, manifest = folder / "cluster.json", folder / "web.json"
     default = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default"}}
@@ -31,7 +31,7 @@ def answered(folder: Path, *objects: Json, replicas: int, cpu: str = "1500m") ->
     manifest.write_text(json.dumps({key: made[key] for key in ("apiVersion", "kind", "spec")} | {
         "metadata": {"name": "web", "namespace": "default"}}))  # fmt: skip
     flags = NewNodesFlags(instance_types=(TYPES, "types.json"))
-    question = Question(targets=(str(manifest),), sizing=Sizing(replicas=replicas), new_nodes=flags)
+    question = WhatIfQuestion(targets=(str(manifest),), sizing=Sizing(replicas=replicas), new_nodes=flags)
     return what_if(question, read([str(cluster)]))
 
 

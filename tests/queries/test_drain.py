@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from kubectl_sched.api.policy import PodDisruptionBudget
 from kubectl_sched.config import KubeVersion, load_configuration
-from kubectl_sched.queries.drain import Question, drain
+from kubectl_sched.queries.drain import DrainQuestion, drain
 from kubectl_sched.render.answers.drain import drain_data, drain_document, drain_exit_code
 from kubectl_sched.render.display import Display
 from kubectl_sched.render.writers.text import document_parts
@@ -38,7 +38,7 @@ GOLDEN = Path(__file__).parents[1] / "golden"
 def planned(situation: dict[str, Any], folder: Path) -> DrainAnswer:
     file = folder / "cluster.json"
     file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": objects_of(situation)}))
-    return drain(Question(nodes=tuple(situation["drain"]), replay=Replay(kube_version="1.36")), read([str(file)]))
+    return drain(DrainQuestion(nodes=tuple(situation["drain"]), replay=Replay(kube_version="1.36")), read([str(file)]))
 
 
 def text_of(answer: DrainAnswer, width: int = 400) -> str:
@@ -112,7 +112,7 @@ def cluster(seed: int) -> Dump:
 def test_each_move_has_a_place_that_a_fresh_cycle_confirms_and_every_round_keeps_every_budget(seed: int) -> None:
     dump = cluster(seed)
     node = min(pod.spec.node_name for pod in dump.pods if pod.spec.node_name)
-    answer = drain(Question(nodes=(node,), replay=Replay(kube_version="1.36")), dump)
+    answer = drain(DrainQuestion(nodes=(node,), replay=Replay(kube_version="1.36")), dump)
     plan = answer.plan
     budgets = EvictionBudgets([each for each in dump.objects if isinstance(each, PodDisruptionBudget)])
     landed = {each.pod.key for each in plan.moves}

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from kubectl_sched.api.apps import DaemonSet, ReplicaSet
 from kubectl_sched.api.core import Event
 from kubectl_sched.errors import SchedError
-from kubectl_sched.queries.explain import Answer, Question, explain
+from kubectl_sched.queries.explain import ExplainAnswer, ExplainQuestion, explain
 from kubectl_sched.render.answers.explanation_data import explanation_data
 from kubectl_sched.render.answers.pods import why
 from kubectl_sched.render.display import Display
@@ -55,9 +55,11 @@ def event(about: str, reason: str, message: str, component: str = "default-sched
     return msgspec.convert(data, Event)
 
 
-def asked(objects: list[KubernetesObject], selection: Selection, *, at_decision: bool = False) -> Answer:
+def asked(objects: list[KubernetesObject], selection: Selection, *, at_decision: bool = False) -> ExplainAnswer:
     dump = Dump(objects=tuple(objects), present=frozenset({"Node", "Pod"}))
-    return explain(Question(selection=selection, replay=Replay(kube_version="1.36"), at_decision=at_decision), dump)[0]
+    return explain(
+        ExplainQuestion(selection=selection, replay=Replay(kube_version="1.36"), at_decision=at_decision), dump
+    )[0]
 
 
 def answer(objects: list[KubernetesObject], name: str = "web-0", *, at_decision: bool = False) -> Explanation:
@@ -66,7 +68,9 @@ def answer(objects: list[KubernetesObject], name: str = "web-0", *, at_decision:
 
 
 def of_dump(dump: Dump, name: str, profile: str | None = None) -> Explanation:
-    (explanation,) = explain(Question(selection=Selection(targets=(name,)), profile=profile), dump)[0].explanations
+    (explanation,) = explain(ExplainQuestion(selection=Selection(targets=(name,)), profile=profile), dump)[
+        0
+    ].explanations
     return explanation
 
 
@@ -152,7 +156,9 @@ def test_from_one_start_of_the_search_equal_pods_differ_from_the_whole_and_the_w
     nodes = [node(f"n{index:03}") for index in range(120)]
     lost = pod("lost", on="n000", status={"phase": "Failed", "reason": "OutOfcpu"})
     dump = Dump(objects=(*nodes, lost, pod("a"), pod("b")), present=frozenset({"Node", "Pod"}))
-    question = Question(selection=Selection(targets=("a", "b")), replay=Replay(kube_version="1.36"), start_index=0)
+    question = ExplainQuestion(
+        selection=Selection(targets=("a", "b")), replay=Replay(kube_version="1.36"), start_index=0
+    )
     for each in explain(question, dump)[0].explanations:
         assert len(each.result.best) == 100
         assert why(each) == "tied between n000, n001, n002 and 97 more"
@@ -520,7 +526,7 @@ def test_drifted_lists_the_pods_that_would_land_elsewhere() -> None:
         pod("waits"),
     ]
     dump = Dump(objects=tuple(objects), present=frozenset({"Node", "Pod"}))
-    question = Question(selection=Selection(namespace=None), replay=Replay(kube_version="1.36"), drifted=True)
+    question = ExplainQuestion(selection=Selection(namespace=None), replay=Replay(kube_version="1.36"), drifted=True)
     assert [each.pod.metadata.name for each in explain(question, dump)[0].explanations] == ["drifts"]
 
 

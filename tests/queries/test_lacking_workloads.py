@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from kubectl_sched.queries.explain import Question
+from kubectl_sched.queries.explain import ExplainQuestion
 from kubectl_sched.queries.triage import Triage, triage
 from kubectl_sched.render.answers.triage import triage_data, triage_exit_code
 from kubectl_sched.render.sentences.group_sentences import summary
@@ -59,7 +59,7 @@ def answer(objects: Sequence[dict[str, Any]], folder: Path, **selection: Any) ->
     path = folder / "cluster.json"
     path.write_text(json.dumps(_object("List", {}, items=list(objects))))
     selected = Selection(**{"namespace": None, "pending": True, **selection})
-    return triage(Question(selection=selected, replay=Replay(kube_version="1.36")), read([str(path)]))
+    return triage(ExplainQuestion(selection=selected, replay=Replay(kube_version="1.36")), read([str(path)]))
 
 
 @pytest.mark.parametrize("situation", SITUATIONS, ids=[each["situation"] for each in SITUATIONS])

@@ -18,7 +18,7 @@ from kubectl_sched.api.policy import PodDisruptionBudget
 from kubectl_sched.api.scheduling import PodGroup
 from kubectl_sched.config import KubeVersion, load_configuration
 from kubectl_sched.errors import SchedError
-from kubectl_sched.queries.make_room import Answer, Question, about_search, make_room
+from kubectl_sched.queries.make_room import MakeRoomAnswer, MakeRoomQuestion, about_search, make_room
 from kubectl_sched.scheduler.scheduler import Scheduler
 from kubectl_sched.simulation.evictable_pods import EvictionRules
 from kubectl_sched.simulation.relocation import CORDON, EVICT, Relocation, with_cordon, without_cordon
@@ -44,8 +44,10 @@ MOST = 2
 """The number of evictions up to which the slow search looks."""
 
 
-def plan(*objects: KubernetesObject, target: str = "pod/waiting", **fields: Any) -> Answer:
-    return make_room(Question(target=target, replay=Replay(kube_version="1.36"), **fields), Dump(objects=objects))
+def plan(*objects: KubernetesObject, target: str = "pod/waiting", **fields: Any) -> MakeRoomAnswer:
+    return make_room(
+        MakeRoomQuestion(target=target, replay=Replay(kube_version="1.36"), **fields), Dump(objects=objects)
+    )
 
 
 def owned(name: str, on: str = "", kind: str = "ReplicaSet", labels: dict[str, str] | None = None, **spec: Any) -> Pod:
@@ -55,7 +57,7 @@ def owned(name: str, on: str = "", kind: str = "ReplicaSet", labels: dict[str, s
     return pod(name, on=on, metadata=metadata, **{**requests(cpu="2"), **spec})
 
 
-def evictions(answer: Answer) -> list[Pod]:
+def evictions(answer: MakeRoomAnswer) -> list[Pod]:
     return [step.pod for step in answer.steps if step.pod is not None]
 
 
@@ -380,14 +382,14 @@ def test_no_pod_of_a_group_is_counted_on_before_all_of_them_fit() -> None:
     assert sorted(each.pod.name for each in answer.placed) == ["g-0", "g-1"]
 
 
-def in_group(*objects: KubernetesObject, key: str | None = None) -> Answer:
+def in_group(*objects: KubernetesObject, key: str | None = None) -> MakeRoomAnswer:
     """Ask for room for two members of a gang that want a whole node each, in a version with the group's own cycle."""
     constraints = {"schedulingConstraints": {"topology": [{"key": key}]}} if key is not None else {}
     policy = {"schedulingPolicy": {"gang": {"minCount": 2}}}
     group = msgspec.convert({"metadata": {"name": "g", "namespace": "default"}, "spec": policy | constraints}, PodGroup)
     members = [pod(f"g-{index}", schedulingGroup={"podGroupName": "g"}, **requests(cpu="4")) for index in (0, 1)]
     gates = "GenericWorkload=true,TopologyAwareWorkloadScheduling=true"
-    question = Question(target="podgroup/g", replay=Replay(kube_version="1.37", feature_gates=gates))
+    question = MakeRoomQuestion(target="podgroup/g", replay=Replay(kube_version="1.37", feature_gates=gates))
     return make_room(question, Dump(objects=(*objects, group, *members)))
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from kubectl_sched.queries.explain import Question, explain
+from kubectl_sched.queries.explain import ExplainQuestion, explain
 from kubectl_sched.queries.never_created.never_created import never_created
 from kubectl_sched.sources.dump.reader import read
 from kubectl_sched.sources.pod_selection import Selection
@@ -63,7 +63,7 @@ def test_explain_of_the_workload_says_the_same(situation: dict[str, Any], tmp_pa
     for expected in situation["found"]:
         kind, _, key = expected["workload"].partition(" ")
         selection = Selection(targets=(f"{kind}/{key.partition('/')[2]}",), namespace="team")
-        answer, _ = explain(Question(selection=selection), dump)
+        answer, _ = explain(ExplainQuestion(selection=selection), dump)
         missing = answer.explanations[0]
         assert missing.stage is not None
         assert missing.stage.name == "NotCreated"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kubectl_sched.queries.node import NodeAnswer, Question, explain_nodes
+from kubectl_sched.queries.node import NodeAnswer, NodeQuestion, explain_nodes
 from kubectl_sched.render.answers.node import nodes_data, nodes_document
 from kubectl_sched.sources.discovery.replay_setup import Replay
 from kubectl_sched.sources.dump.reader import read
@@ -24,7 +24,7 @@ DEMO = ("--from", "fixtures/demo")
 def asked(situation: dict[str, Any], folder: Path, *nodes: str) -> NodeAnswer:
     file = folder / "cluster.json"
     file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": objects_of(situation)}))
-    return explain_nodes(Question(nodes=nodes, replay=Replay(kube_version="1.36")), read([str(file)]))
+    return explain_nodes(NodeQuestion(nodes=nodes, replay=Replay(kube_version="1.36")), read([str(file)]))
 
 
 @pytest.mark.parametrize("situation", SITUATIONS, ids=lambda each: each["situation"])

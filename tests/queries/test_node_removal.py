@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kubectl_sched.queries.node import Question, explain_nodes
+from kubectl_sched.queries.node import NodeQuestion, explain_nodes
 from kubectl_sched.render.answers.node import nodes_data
 from kubectl_sched.sources.discovery.replay_setup import Replay
 from kubectl_sched.sources.dump.reader import read
@@ -48,7 +48,7 @@ def removal(
     file = folder / "cluster.json"
     file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}))
     named = (json.dumps(types).encode(), "types.json") if types is not None else None
-    question = Question(nodes=("n1",), replay=Replay(kube_version="1.36"), instance_types=named)
+    question = NodeQuestion(nodes=("n1",), replay=Replay(kube_version="1.36"), instance_types=named)
     found: Json = nodes_data(explain_nodes(question, read([str(file)])))["stays"]
     return found
 

@@ -11,7 +11,7 @@ import pytest
 import kubectl_sched as ks
 from kubectl_sched.api.apps import DaemonSet
 from kubectl_sched.api.core import Event
-from kubectl_sched.queries.explain import Question, explain
+from kubectl_sched.queries.explain import ExplainQuestion, explain
 from kubectl_sched.queries.triage import Group, Triage, triage
 from kubectl_sched.render.answers.triage import triage_data
 from kubectl_sched.render.sentences.group_sentences import summary
@@ -33,7 +33,7 @@ FIXTURE = "fixtures/triage"
 def asked(*objects: KubernetesObject, namespace: str | None = None) -> Triage:
     dump = Dump(objects=objects, present=frozenset({"Node", "Pod"}))
     selection = Selection(targets=(), namespace=namespace, pending=True)
-    return triage(Question(selection=selection, replay=Replay(kube_version="1.36")), dump)
+    return triage(ExplainQuestion(selection=selection, replay=Replay(kube_version="1.36")), dump)
 
 
 def owned(name: str, owner: str, kind: str = "Job", **spec: Any) -> Any:
@@ -47,7 +47,7 @@ def size(group: Group) -> tuple[int, tuple[str, ...], tuple[str, ...]]:
 
 
 def test_the_first_group_is_the_largest_and_its_sentence_says_what_places_all() -> None:
-    found = triage(Question(selection=Selection(namespace=None, pending=True)), read([FIXTURE]))
+    found = triage(ExplainQuestion(selection=Selection(namespace=None, pending=True)), read([FIXTURE]))
     assert [len(group.pods) for group in found.groups] == [12, 3, 2, 1, 1]
     assert summary(found.groups[0]) == (
         "12 pods of 3 workloads: no gpu node has 1 GPU free; the best has 0 of 8 (some ask for other amounts); "
@@ -56,7 +56,7 @@ def test_the_first_group_is_the_largest_and_its_sentence_says_what_places_all() 
 
 
 def test_pods_for_which_preemption_makes_room_have_another_cure_than_those_short_of_the_same() -> None:
-    found = triage(Question(selection=Selection(namespace=None, pending=True)), read([FIXTURE]))
+    found = triage(ExplainQuestion(selection=Selection(namespace=None, pending=True)), read([FIXTURE]))
     short_of_cpu = [each for each in found.groups if each.cause.reasons == ("Insufficient cpu",)]
     assert [(each.workloads, each.cause.comes_by) for each in short_of_cpu] == [
         ((("batch", "Job/report"),), None),
@@ -288,7 +288,7 @@ def test_pods_are_placed_together_under_the_profile_that_is_named(
     full = [node("w1"), pod("full", on="w1", **requests(cpu="8"))]
     waiting = [owned(f"a-{index}", "a", **requests(cpu="8")) for index in range(2)]
     dump = Dump(objects=(*full, *waiting), present=frozenset({"Node", "Pod"}))
-    question = Question(
+    question = ExplainQuestion(
         selection=Selection(targets=(), namespace=None, pending=True),
         replay=Replay(kube_version="1.36", config=str(config)),
         profile=profile,

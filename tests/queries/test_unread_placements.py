@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kubectl_sched.queries.whatif import Question, what_if
+from kubectl_sched.queries.whatif import WhatIfQuestion, what_if
 from kubectl_sched.render.answers.whatif import answer_exit_code, what_if_document
 from kubectl_sched.render.display import Display
 from kubectl_sched.scheduler.result import Outcome
@@ -17,7 +17,7 @@ from kubectl_sched.sources.dump.reader import read
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from kubectl_sched.queries.whatif import Answer
+    from kubectl_sched.queries.whatif import WhatIfAnswer
 
 NODE = {
     "apiVersion": "v1",
@@ -34,7 +34,7 @@ def manifest(name: str, **spec: Any) -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"containers": containers, **spec}}
 
 
-def answer(folder: Path, *pods: dict[str, Any], mixed: bool = False) -> Answer:
+def answer(folder: Path, *pods: dict[str, Any], mixed: bool = False) -> WhatIfAnswer:
     """Place the pods in a cluster of which a directory with a list of nodes is read, or one list of all kinds."""
     dump = folder / "dump"
     dump.mkdir()
@@ -42,7 +42,7 @@ def answer(folder: Path, *pods: dict[str, Any], mixed: bool = False) -> Answer:
     (dump / "nodes.json").write_text(json.dumps({"apiVersion": "v1", "kind": kind, "items": [NODE]}))
     file = folder / "pods.json"
     file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": list(pods)}))
-    question = Question(targets=(str(file),), namespace="default", replay=Replay(kube_version="1.36"))
+    question = WhatIfQuestion(targets=(str(file),), namespace="default", replay=Replay(kube_version="1.36"))
     return what_if(question, read([str(dump / "nodes.json" if mixed else dump)]))
 
 

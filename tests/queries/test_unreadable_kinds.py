@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kubectl_sched.diagnostics.messages.scheduler_reasons import own_reasons
-from kubectl_sched.queries.explain import Question, explain
+from kubectl_sched.queries.explain import ExplainQuestion, explain
 from kubectl_sched.render.answers.explanation_data import explanation_data
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.sources.discovery.replay_setup import Replay
@@ -95,7 +95,7 @@ def by_kind(tmp_path: Path, *objects: dict[str, Any]) -> Dump:
 
 
 def explained(dump: Dump, name: str = "db") -> Explanation:
-    question = Question(selection=Selection(targets=(name,)), replay=Replay(kube_version="1.36"))
+    question = ExplainQuestion(selection=Selection(targets=(name,)), replay=Replay(kube_version="1.36"))
     (found,) = explain(question, dump)[0].explanations
     return found
 

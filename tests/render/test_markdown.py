@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from kubectl_sched.queries.explain import Answer
+from kubectl_sched.queries.explain import ExplainAnswer
 from kubectl_sched.render.answers.explanation_data import explanation_data
 from kubectl_sched.render.display import Display
 from kubectl_sched.render.safe_text import safe
@@ -74,7 +74,7 @@ def shown(tokens: list[Token]) -> str:
 
 
 def one_pod(result: Explanation, **display: Any) -> str:
-    return page_of(Answer(explanations=(result,), notes=NOTES), Display(output="markdown", **display))
+    return page_of(ExplainAnswer(explanations=(result,), notes=NOTES), Display(output="markdown", **display))
 
 
 def stuck(text: str = "") -> Explanation:
@@ -205,7 +205,7 @@ CASES: dict[str, Callable[[], list[Explanation]]] = {
 @pytest.mark.parametrize("name", CASES)
 def test_the_whole_of_it(name: str, update_golden: bool) -> None:
     results = CASES[name]()
-    answer = Answer(explanations=tuple(results), is_about_one_pod=len(results) == 1, notes=NOTES)
+    answer = ExplainAnswer(explanations=tuple(results), is_about_one_pod=len(results) == 1, notes=NOTES)
     page = page_of(answer, Display(output="markdown"))
     path = GOLDEN / f"{name}.md"
     if update_golden:
@@ -216,6 +216,6 @@ def test_the_whole_of_it(name: str, update_golden: bool) -> None:
 def test_a_node_of_a_pod_that_is_rejected_as_a_whole_is_not_said_to_be_taken() -> None:
     gone = [{"name": "v", "persistentVolumeClaim": {"claimName": "gone"}}]
     result = explained([node("w1"), node("w2"), pod("web-0", volumes=gone)])
-    page = page_of(Answer(explanations=(result,)), Display(output="markdown", node="w1"))
+    page = page_of(ExplainAnswer(explanations=(result,)), Display(output="markdown", node="w1"))
     assert "rejected by VolumeRestrictions (persistentvolumeclaim" in page
     assert "nominated" not in page

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from kubectl_sched.framework.status import Code, Status
-from kubectl_sched.queries.explain import Answer
+from kubectl_sched.queries.explain import ExplainAnswer
 from kubectl_sched.render.answers.explanation_data import explanation_data
 from kubectl_sched.render.display import Display
 from kubectl_sched.render.funnel import funnel
@@ -70,7 +70,7 @@ WORLDS: dict[str, Callable[[], Explanation]] = {
 
 
 def page_about(*results: Explanation, **display: Any) -> str:
-    answer = Answer(explanations=results, is_about_one_pod=len(results) == 1, notes=NOTES)
+    answer = ExplainAnswer(explanations=results, is_about_one_pod=len(results) == 1, notes=NOTES)
     return page_of(answer, Display(output="html", **display))
 
 

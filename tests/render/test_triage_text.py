@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import replace
 from rich.console import Console
 
-from kubectl_sched.queries.explain import Question
+from kubectl_sched.queries.explain import ExplainQuestion
 from kubectl_sched.queries.triage import Triage, triage
 from kubectl_sched.render.answers.triage import triage_document
 from kubectl_sched.render.display import Display
@@ -28,7 +28,7 @@ WIDTHS = (80, 120, 160, PIPE)
 
 @cache
 def found() -> Triage:
-    of_fixture = triage(Question(selection=Selection(namespace=None, pending=True)), read(["fixtures/triage"]))
+    of_fixture = triage(ExplainQuestion(selection=Selection(namespace=None, pending=True)), read(["fixtures/triage"]))
     return replace(
         of_fixture, notes=NOTES, changing=("Without PodDisruptionBudget, preemption may choose another node",)
     )

@@ -11,7 +11,7 @@ from rich.console import Console
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.config import KubeVersion, load_configuration
 from kubectl_sched.queries.contrast import contrast_of
-from kubectl_sched.queries.explain import Answer
+from kubectl_sched.queries.explain import ExplainAnswer
 from kubectl_sched.queries.explanation import Explanation, explanation_of
 from kubectl_sched.render.answers.explain_output import explain_document
 from kubectl_sched.render.display import Display
@@ -56,7 +56,7 @@ def shown(
     console = Console(
         file=io.StringIO(), width=width, force_terminal=color, no_color=not color, markup=False, highlight=False
     )
-    answer = Answer(
+    answer = ExplainAnswer(
         explanations=explanations, is_about_one_pod=len(explanations) == 1 if one is None else one, notes=tuple(notes)
     )
     display = display or Display()
@@ -74,12 +74,12 @@ def screen(document: Document, width: int) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def page_of(answer: Answer, display: Display) -> str:
+def page_of(answer: ExplainAnswer, display: Display) -> str:
     """The answer as HTML or Markdown."""
     return as_page(explain_document(answer, display), display)
 
 
-def text_of(answer: Answer, display: Display, width: int) -> str:
+def text_of(answer: ExplainAnswer, display: Display, width: int) -> str:
     """The answer as text for so many columns, with nothing left out."""
     parts = document_parts(explain_document(answer, display), width, display)
     return "\n".join(str(line) for part in parts for line in part.full)

@@ -12,7 +12,7 @@ import yaml
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.config import KubeVersion, load_configuration
 from kubectl_sched.errors import SchedError
-from kubectl_sched.queries.explain import Answer
+from kubectl_sched.queries.explain import ExplainAnswer
 from kubectl_sched.queries.explanation import Explanation
 from kubectl_sched.render.display import Display
 from kubectl_sched.render.sentences.headline import decision
@@ -90,7 +90,7 @@ def test_a_node_that_the_search_does_not_reach_is_told_as_such_in_every_format(t
     from_one, _ = from_start(result, 0)
     row = next(row for row in result.feasible.tolist() if row not in from_one.position_of)
     assert verdict_in_words(from_one, row) == "not reached, as the search ends before it"
-    answer, name = Answer(explanations=(Explanation(result=from_one),)), result.nodes.names[row]
+    answer, name = ExplainAnswer(explanations=(Explanation(result=from_one),)), result.nodes.names[row]
     for display in (Display(), Display(node=name)):
         assert "not reached" in page_of(answer, display)
     assert "not reached" in page_of(answer, Display(output="markdown", node=name))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kubectl_sched.queries.whatif import Question, what_if
+from kubectl_sched.queries.whatif import WhatIfQuestion, what_if
 from kubectl_sched.simulation.workloads_to_place import Sizing
 from kubectl_sched.sources.dump.reader import read
 from tests import program
@@ -440,7 +440,7 @@ def interrupted_after(count: int, *targets: str) -> WhatIfResult:
         if told == count:
             raise KeyboardInterrupt
 
-    return what_if(Question(targets=targets, sizing=Sizing(replicas=3)), read([SMALL]), report=report).result
+    return what_if(WhatIfQuestion(targets=targets, sizing=Sizing(replicas=3)), read([SMALL]), report=report).result
 
 
 @pytest.mark.parametrize("manifest_name", ["plain.yaml", "web-2.yaml"])

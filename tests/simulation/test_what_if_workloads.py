@@ -10,7 +10,7 @@ import pytest
 
 from kubectl_sched.apiserver.refused_manifest import RefusedError
 from kubectl_sched.errors import SchedError
-from kubectl_sched.queries.whatif import Question, what_if
+from kubectl_sched.queries.whatif import WhatIfQuestion, what_if
 from kubectl_sched.simulation.node_edits import Edit
 from kubectl_sched.simulation.queue_simulation import Choices
 from kubectl_sched.simulation.workloads_to_place import Sizing
@@ -83,7 +83,7 @@ def ask(tmp_path: Path) -> Ask:
             fill=choices.pop("fill", False),
             replace=choices.pop("replace", False),
         )
-        question = Question(
+        question = WhatIfQuestion(
             targets=targets,
             sizing=sizing,
             edits=edits,

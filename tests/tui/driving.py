@@ -13,7 +13,7 @@ from textual.keys import key_to_character
 from textual.worker import WorkerCancelled
 
 from kubectl_sched.cli.options import PageOutput
-from kubectl_sched.queries.explain import Question, explain
+from kubectl_sched.queries.explain import ExplainQuestion, explain
 from kubectl_sched.queries.triage import Triaging
 from kubectl_sched.sources.discovery.replay_setup import Replay
 from kubectl_sched.sources.dump.reader import read
@@ -47,7 +47,7 @@ def decisions(*targets: str, source: Path = DEMO, namespace: str = "default") ->
     selection = Selection(
         targets=targets, namespace=namespace if targets else None, label_selector=None, pending=not targets
     )
-    question = Question(selection=selection, replay=Replay(kube_version="1.36"), suggesting=False)
+    question = ExplainQuestion(selection=selection, replay=Replay(kube_version="1.36"), suggesting=False)
     answer, schedulers = explain(question, dump)
     return tuple(Decision(each, schedulers.scheduler(each.pod)) for each in answer.explanations)
 
@@ -60,7 +60,7 @@ def explorer(*targets: str, source: Path = DEMO, node: str | None = None) -> Exp
 
 def triage_explorer() -> TriageExplorer:
     """The groups of pending pods as `kubectl sched` opens them."""
-    question = Question(selection=Selection(namespace=None, pending=True), suggesting=False)
+    question = ExplainQuestion(selection=Selection(namespace=None, pending=True), suggesting=False)
     return TriageExplorer(Triaging(question, read(["fixtures/triage"])), FORMATS)
 
 

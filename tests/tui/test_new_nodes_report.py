@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from kubectl_sched.queries.explain import Question, explain
+from kubectl_sched.queries.explain import ExplainQuestion, explain
 from kubectl_sched.queries.provisioning.new_nodes import NewNodesFlags
 from kubectl_sched.sources.dump.reader import read
 from kubectl_sched.sources.pod_selection import Selection
@@ -28,7 +28,7 @@ def explorer_of(folder: Path, *objects: Json) -> Explorer:
     """The explorer as `explain pod web --new-nodes -i` opens it."""
     path = folder / "cluster.json"
     path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects)}))
-    question = Question(
+    question = ExplainQuestion(
         selection=Selection(targets=("pod", "web")), new_nodes=NewNodesFlags(instance_types=(TYPES, "types.json"))
     )
     answer, schedulers = explain(question, read([str(path)]))

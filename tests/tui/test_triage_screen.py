@@ -11,7 +11,7 @@ import pytest
 from textual import events
 from textual.keys import key_to_character
 
-from kubectl_sched.queries.explain import Question, explain
+from kubectl_sched.queries.explain import ExplainQuestion, explain
 from kubectl_sched.queries.triage import Triaging
 from kubectl_sched.queries.triage import triage as triage_of
 from kubectl_sched.render.answers.triage import NONE, group_table
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from kubectl_sched.queries.triage import Group, Triage
 
 _PATIENCE_SECONDS = 60
-QUESTION = Question(selection=Selection(namespace=None, pending=True), replay=Replay(kube_version="1.36"))
+QUESTION = ExplainQuestion(selection=Selection(namespace=None, pending=True), replay=Replay(kube_version="1.36"))
 
 
 @asynccontextmanager
@@ -94,7 +94,9 @@ async def test_nodes_that_refuse_pods_and_notes_stand_below_the_groups() -> None
 def test_a_group_shows_the_whole_sentence_about_the_pod_under_the_cursor(size: tuple[int, int]) -> None:
     @on_screen
     async def driven() -> None:
-        answer, _ = explain(Question(selection=Selection(namespace=None, pending=True)), read(["fixtures/triage"]))
+        answer, _ = explain(
+            ExplainQuestion(selection=Selection(namespace=None, pending=True)), read(["fixtures/triage"])
+        )
         told = {each.pod.key: verdict_line(each) for each in answer.explanations}
         async with triage(size) as screen:
             await screen.press("enter")
@@ -113,7 +115,7 @@ def test_pods_with_long_names_are_told_apart(width: int) -> None:
     selection = Selection(namespace=None, pending=True)
     objects = (node("w1"), *(pod(name, schedulerName="default-scheduler") for name in names))
     answer, _ = explain(
-        Question(selection=selection, replay=Replay(kube_version="1.36")),
+        ExplainQuestion(selection=selection, replay=Replay(kube_version="1.36")),
         Dump(objects=objects, present=frozenset({"Node", "Pod"})),
     )
     line_of = PodLines(answer.explanations, width)

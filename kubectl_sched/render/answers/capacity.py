@@ -15,7 +15,7 @@ from kubectl_sched.safe_output import API_VERSION
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from kubectl_sched.queries.capacity import Answer, Pool, Resource, ShapeCapacity, Stranded
+    from kubectl_sched.queries.capacity import CapacityAnswer, Pool, Resource, ShapeCapacity, Stranded
     from kubectl_sched.render.display import Display
     from kubectl_sched.render.schemas import capacity as schema
 
@@ -27,7 +27,7 @@ _CELLS = 10_000
 _ALWAYS_SHOWN = frozenset({"cpu", "memory"})
 
 
-def shown_capacity(answer: Answer) -> Shown:
+def shown_capacity(answer: CapacityAnswer) -> Shown:
     """Return the answer in each form."""
     return Shown(
         document=lambda display: capacity_document(answer, display),
@@ -37,7 +37,7 @@ def shown_capacity(answer: Answer) -> Shown:
     )
 
 
-def capacity_document(answer: Answer, display: Display) -> Document:
+def capacity_document(answer: CapacityAnswer, display: Display) -> Document:
     """Return the shapes that fit, what is stranded for each, and the pools of nodes."""
     return Document(
         verdict=Verdict(text=capacity_sentence(answer)),
@@ -49,7 +49,7 @@ def capacity_document(answer: Answer, display: Display) -> Document:
     )
 
 
-def _parts(answer: Answer, display: Display) -> Iterator[Said]:
+def _parts(answer: CapacityAnswer, display: Display) -> Iterator[Said]:
     in_full = display.in_full
     if answer.shapes:
         caption = "How many more pods of each shape fit"
@@ -88,7 +88,7 @@ def _heats(pool: Pool, shown: Sequence[Resource], most: int) -> Heats:
     )
 
 
-def capacity_sentence(answer: Answer) -> str:
+def capacity_sentence(answer: CapacityAnswer) -> str:
     """Return the sentence with the number of nodes and of the shapes that fit."""
     nodes = count(sum(len(pool.nodes) for pool in answer.pools), "node")
     if not answer.shapes:
@@ -132,7 +132,7 @@ def about_stranded(found: ShapeCapacity) -> Iterator[str]:
         yield f"{stranded} of {free} free {resource} is on nodes where no pod of {name} fits: {why}."
 
 
-def resources_asked_for(pool: Pool, answer: Answer) -> list[Resource]:
+def resources_asked_for(pool: Pool, answer: CapacityAnswer) -> list[Resource]:
     """Return cpu, memory, and what else the shapes request."""
     asked = _ALWAYS_SHOWN.union(*(each.requests for each in answer.shapes))
     return [each for each in pool.resources if each.name in asked]
@@ -152,7 +152,7 @@ def pool_text(pool: Pool) -> str:
     return f"{safe(pool.name)} ({len(pool.nodes):,})"
 
 
-def shape_table(answer: Answer) -> Table[ShapeCapacity]:
+def shape_table(answer: CapacityAnswer) -> Table[ShapeCapacity]:
     """The shapes, and how many more pods of each fit."""
     return Table(
         columns=(
@@ -205,7 +205,7 @@ def pool_table(pools: Sequence[tuple[Pool, Sequence[Resource]]]) -> Table[tuple[
     )
 
 
-def capacity_data(answer: Answer) -> schema.Capacity:
+def capacity_data(answer: CapacityAnswer) -> schema.Capacity:
     """Return the Capacity of the contract. Amounts are the scheduler's: cpu in millicores, memory in bytes."""
     return {
         "apiVersion": API_VERSION,

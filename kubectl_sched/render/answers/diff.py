@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.config import Configuration
     from kubectl_sched.queries.deciding_plugin import Difference, ReplaySummary
-    from kubectl_sched.queries.diff import Answer
+    from kubectl_sched.queries.diff import DiffAnswer
     from kubectl_sched.render.display import Display
     from kubectl_sched.render.schemas import diff as schema
     from kubectl_sched.render.table import Tone
@@ -31,7 +31,7 @@ _CHANGES = {
 }
 
 
-def shown_diff(answer: Answer) -> Shown:
+def shown_diff(answer: DiffAnswer) -> Shown:
     """Return the answer in each form."""
     return Shown(
         document=lambda display: diff_document(answer, display),
@@ -58,7 +58,7 @@ def _cases(differences: Sequence[Difference]) -> list[Case]:
     ]
 
 
-def diff_document(answer: Answer, display: Display) -> Document:
+def diff_document(answer: DiffAnswer, display: Display) -> Document:
     """Return the numbers, and the pods that differ with what makes the difference."""
     return Document(
         verdict=Verdict(text=_sum(answer)),
@@ -73,7 +73,7 @@ def diff_document(answer: Answer, display: Display) -> Document:
     )
 
 
-def _parts(answer: Answer, *, in_full: bool) -> Iterator[Said]:
+def _parts(answer: DiffAnswer, *, in_full: bool) -> Iterator[Said]:
     """Yield what the differences mean, a row for each plugin and workload, and in full the pods themselves."""
     if not answer.differences:
         return
@@ -126,7 +126,7 @@ def _places(group: Sequence[Difference], side: str) -> str:
     return f"{places[0]}{f' +{len(places) - 1:,}' if len(places) > 1 else ''}"
 
 
-def diff_data(answer: Answer) -> schema.Diff:
+def diff_data(answer: DiffAnswer) -> schema.Diff:
     """Return the answer as scripts read it; `items` are the pods that differ."""
     return {
         "apiVersion": API_VERSION,
@@ -212,7 +212,7 @@ def _place(summary: ReplaySummary, *, in_full: bool) -> str:
     return listed(summary.best, len(summary.best) if in_full else _BEST_NAMED)
 
 
-def _sum(answer: Answer) -> str:
+def _sum(answer: DiffAnswer) -> str:
     """Count the changes: `40 pods compared, kube-scheduler 1.33 with 1.36: 3 would land elsewhere.`."""
     before, after = answer.before.release.name, answer.after.release.name
     versions = f"kube-scheduler {before}" if before == after else f"kube-scheduler {before} with {after}"

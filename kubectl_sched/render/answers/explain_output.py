@@ -17,7 +17,7 @@ from kubectl_sched.scheduler.result import UNKNOWN_EXIT_CODE, Outcome
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kubectl_sched.queries.explain import Answer
+    from kubectl_sched.queries.explain import ExplainAnswer
     from kubectl_sched.queries.explanation import Explanation
     from kubectl_sched.render.display import Display
     from kubectl_sched.render.document import Document
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot import Snapshot
 
 
-def shown_explanations(answer: Answer, display: Display) -> Shown:
+def shown_explanations(answer: ExplainAnswer, display: Display) -> Shown:
     """Return the answer of `explain` in each form. Raises SchedError for a --node that there is not."""
     check_node(answer.explanations, display)
     notes = answer.notes
@@ -55,7 +55,7 @@ def check_is_node(name: str, nodes: Snapshot) -> None:
         raise SchedError(f"there is no node {name}{near_hint(name, nodes.names)}")
 
 
-def explain_document(answer: Answer, display: Display) -> Document:
+def explain_document(answer: ExplainAnswer, display: Display) -> Document:
     """Return the answer about one pod, about a node for each pod, or a list of pods."""
     if answer.is_about_one_pod and (display.node is None or display.is_page):
         from kubectl_sched.render.answers.explain import pod_document  # data and names need none
@@ -66,7 +66,7 @@ def explain_document(answer: Answer, display: Display) -> Document:
     return pods_document(answer, display)
 
 
-def _data(answer: Answer, display: Display) -> dict[str, Any]:
+def _data(answer: ExplainAnswer, display: Display) -> dict[str, Any]:
     """Return one explanation with the notes among its warnings, or a list of them with the notes as its own warnings.
 
     The items of a list are an iterator, so that only one is in memory at a time.

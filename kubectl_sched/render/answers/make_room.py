@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kubectl_sched.api.pod import Pod
-    from kubectl_sched.queries.make_room import Answer, Placed
+    from kubectl_sched.queries.make_room import MakeRoomAnswer, Placed
     from kubectl_sched.render.schemas import what_if as schema
     from kubectl_sched.render.schemas.common import Name
     from kubectl_sched.shell_commands import ShellCommand
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _HOW_TO_RUN = "Run one step after the other; after an eviction wait until the new pod has its node:"
 
 
-def shown_plan(answer: Answer) -> Shown:
+def shown_plan(answer: MakeRoomAnswer) -> Shown:
     """Return the plan in each form."""
     return Shown(
         document=lambda _: plan_document(answer),
@@ -36,7 +36,7 @@ def shown_plan(answer: Answer) -> Shown:
     )
 
 
-def plan_document(answer: Answer) -> Document:
+def plan_document(answer: MakeRoomAnswer) -> Document:
     """Return the outcome, the steps with their commands, and what kube-scheduler would do by itself."""
     return Document(
         verdict=Verdict(
@@ -52,7 +52,7 @@ def plan_document(answer: Answer) -> Document:
     )
 
 
-def _parts(answer: Answer) -> Iterator[Said]:
+def _parts(answer: MakeRoomAnswer) -> Iterator[Said]:
     if answer.steps:
         yield Listing(tables=(step_table(answer),), caption="The steps of the plan", gap=True)
         yield Listing(tables=(placed_table(answer),), caption="The pods that then have room", gap=True)
@@ -69,7 +69,7 @@ def _step_name(step: Step) -> str:
     return f"{step.action} " + (f"node/{step.node}" if step.pod is None else f"pod/{step.pod.name} node/{step.lands}")
 
 
-def plan_sentence(answer: Answer) -> str:
+def plan_sentence(answer: MakeRoomAnswer) -> str:
     """Return the sentence with the outcome: it fits already, fits after so many evictions, or there is no plan."""
     target = safe(answer.target)
     if answer.unplaced is not None:
@@ -87,7 +87,7 @@ def plan_sentence(answer: Answer) -> str:
     return f"{target} fits on {nodes} once {count(moved, 'pod')} {have} moved, and every pod that moves lands again."
 
 
-def about_preemption(answer: Answer) -> str | None:
+def about_preemption(answer: MakeRoomAnswer) -> str | None:
     """Return what kube-scheduler itself would do, and who would not land again; None if nothing."""
     preemption = answer.preemption
     if preemption is None:
@@ -100,7 +100,7 @@ def about_preemption(answer: Answer) -> str | None:
     return f"By itself kube-scheduler would evict {victims} from {node} for {pod}; {after}."
 
 
-def step_table(answer: Answer) -> Table[tuple[int, Step]]:
+def step_table(answer: MakeRoomAnswer) -> Table[tuple[int, Step]]:
     """Return the steps of the plan in order."""
     return Table(
         columns=(
@@ -114,7 +114,7 @@ def step_table(answer: Answer) -> Table[tuple[int, Step]]:
     )
 
 
-def placed_table(answer: Answer) -> Table[Placed]:
+def placed_table(answer: MakeRoomAnswer) -> Table[Placed]:
     """Return each pod of the target with its node after the plan."""
     return Table(
         columns=(
@@ -130,7 +130,7 @@ def _node_text(node: str, tied: Sequence[str]) -> str:
     return f"{node} (tied with {listed(others, 2)})" if others else node
 
 
-def plan_commands(answer: Answer) -> list[ShellCommand]:
+def plan_commands(answer: MakeRoomAnswer) -> list[ShellCommand]:
     """Return a command for each step; none at all if a name is none that Kubernetes accepts."""
     commands = [_command(step) for step in answer.steps]
     return [] if None in commands else [command for command in commands if command is not None]
@@ -142,7 +142,7 @@ def _command(step: Step) -> ShellCommand | None:
     return cordon_node(step.node) if step.action == CORDON else uncordon_node(step.node)
 
 
-def plan_data(answer: Answer) -> schema.MakeRoom:
+def plan_data(answer: MakeRoomAnswer) -> schema.MakeRoom:
     """Return the MakeRoom of the contract."""
     preemption = answer.preemption
     return {
@@ -180,7 +180,7 @@ def plan_data(answer: Answer) -> schema.MakeRoom:
     }
 
 
-def _target(answer: Answer) -> schema.Target:
+def _target(answer: MakeRoomAnswer) -> schema.Target:
     kind, slash, name = answer.target.rpartition("/")
     return {"kind": kind if slash else "pod", "namespace": answer.namespace, "name": name}
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kubectl_sched.api.pod import Pod
-    from kubectl_sched.queries.explain import Answer
+    from kubectl_sched.queries.explain import ExplainAnswer
     from kubectl_sched.queries.explanation import Explanation
     from kubectl_sched.render.display import Display
     from kubectl_sched.scheduler.result import ScheduleResult
@@ -34,7 +34,7 @@ _WARNINGS_SHOWN = 5
 _WHERE_HELP_IS = "what would help: kubectl sched explain pod NAME for one, kubectl sched for all"
 
 
-def pods_document(answer: Answer, display: Display) -> Document:
+def pods_document(answer: ExplainAnswer, display: Display) -> Document:
     """Return a line for each pod or group of pods, and in full also the whole answer about each."""
     explanations = answer.explanations
     if display.node is not None and explanations and not display.is_page:
@@ -92,7 +92,7 @@ def _facts(explanations: Sequence[Explanation]) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _on_one_node(answer: Answer, node: str) -> Document:
+def _on_one_node(answer: ExplainAnswer, node: str) -> Document:
     """Return the report of one node for each pod."""
     from kubectl_sched.render.answers.explain_node import node_document  # rarely asked for
 

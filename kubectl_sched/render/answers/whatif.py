@@ -31,7 +31,7 @@ from kubectl_sched.simulation.node_edits import DRAIN
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from kubectl_sched.queries.whatif import Answer
+    from kubectl_sched.queries.whatif import WhatIfAnswer
     from kubectl_sched.render.display import Display
     from kubectl_sched.render.schemas import what_if as schema
     from kubectl_sched.render.writers.check_report import Case
@@ -45,7 +45,7 @@ _NODES_SHOWN = 20
 _PLACEMENTS_SHOWN = 10_000
 
 
-def shown_what_if(answer: Answer, lines: Callable[[], Mapping[str, tuple[str, int]]] = dict) -> Shown:
+def shown_what_if(answer: WhatIfAnswer, lines: Callable[[], Mapping[str, tuple[str, int]]] = dict) -> Shown:
     """Return the answer in each form. `lines` returns the file and line of each object of the manifests."""
     result, notes = answer.result, answer.notes
     return Shown(
@@ -68,13 +68,13 @@ def _names(placements: Sequence[Placement]) -> Iterator[str]:
     return (f"pod/{each.pod.name} node/{each.node}" for each in placements if each.is_placed)
 
 
-def answer_exit_code(answer: Answer) -> int:
+def answer_exit_code(answer: WhatIfAnswer) -> int:
     """Return the exit code of the placements, or that of a drain among the edits where it is higher."""
     code = what_if_exit_code(answer.result)
     return code if answer.drain is None else max(code, drain_exit_code(answer.drain))
 
 
-def _cases(answer: Answer, lines: Mapping[str, tuple[str, int]]) -> list[Case]:
+def _cases(answer: WhatIfAnswer, lines: Mapping[str, tuple[str, int]]) -> list[Case]:
     """Return a case for each workload; a failure is known where each of its pods without a node has none at present."""
     from kubectl_sched.render.writers.check_report import Case
 
@@ -104,7 +104,7 @@ def what_if_exit_code(answer: WhatIfResult) -> int:
     return 1 if answer.simulated.unplaced or stuck else 0
 
 
-def what_if_document(answer: Answer, display: Display) -> Document:
+def what_if_document(answer: WhatIfAnswer, display: Display) -> Document:
     """Return where pods go by workload, by node and by zone, and why the first did not fit."""
     result, drained = answer.result, answer.drain
     premises = (*about_chance(result.simulated.placements), *result.warnings, *answer.notes)
@@ -118,7 +118,7 @@ def what_if_document(answer: Answer, display: Display) -> Document:
     )
 
 
-def _headline(answer: Answer) -> Verdict:
+def _headline(answer: WhatIfAnswer) -> Verdict:
     """Return the premise and how many pods are placed; of drains alone, the verdict of their plan."""
     drained, result = answer.drain, answer.result
     if drained is not None and all(edit.flag == DRAIN for edit in answer.edits):
@@ -132,7 +132,7 @@ def _headline(answer: Answer) -> Verdict:
     return Verdict(text=text, tone="good" if fits else "bad", badge="all fits" if fits else "not all fits")
 
 
-def _premised(answer: Answer) -> str:
+def _premised(answer: WhatIfAnswer) -> str:
     """Return the sentence after its premise; empty without edits."""
     supposed, sentence = premise(answer.edits), what_if_sentence(answer.result)
     return f"{supposed[0].upper()}{supposed[1:]}: {sentence[0].lower()}{sentence[1:]}" if supposed else ""
@@ -398,7 +398,7 @@ def _without_node(placements: Sequence[Placement]) -> Iterator[str]:
         yield f"{they} no node: {reason}"
 
 
-def answer_data(answer: Answer) -> schema.WhatIf:
+def answer_data(answer: WhatIfAnswer) -> schema.WhatIf:
     """Return the WhatIf of the contract, with its premise and the plan of a drain."""
     supposed = premise(answer.edits)
     return {

@@ -29,7 +29,7 @@ from kubectl_sched.sources.live.live_errors import (
     UnconnectedError,
 )
 from kubectl_sched.sources.live.request_deadline import SILENT_SECONDS, Deadline, tell_waiting, told_if_slow
-from kubectl_sched.sources.live.server_refusals import BUSY, Answer, plain, refusal, server_name
+from kubectl_sched.sources.live.server_refusals import BUSY, ServerAnswer, plain, refusal, server_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -142,7 +142,7 @@ class Server:
             response = self._connections.ask(request, self._headers(request, shown), shown, silence_seconds)
             if response.status == HTTPStatus.OK:
                 return response
-            answer = Answer.of(response, _whole_body(response, lambda _: None))
+            answer = ServerAnswer.of(response, _whole_body(response, lambda _: None))
         except (UnconnectedError, OSError, HTTPException) as error:
             failure = self._failure(error, Deadline(None))
             text = f"{self._name}: the connection broke ({failure})" if isinstance(failure, _BrokenError) else failure
@@ -223,7 +223,7 @@ class Server:
     def _name(self) -> str:
         return server_name(self.endpoint)
 
-    def _pause_for(self, answer: Answer, attempt: int, deadline: Deadline) -> bool:
+    def _pause_for(self, answer: ServerAnswer, attempt: int, deadline: Deadline) -> bool:
         """Pause as long as a busy server asks for."""
         return self._pause(answer.seconds_asked_for or _backoff(attempt), deadline, f"answers {answer.status}")
 
@@ -245,7 +245,7 @@ class Server:
         if self._stopped.is_set():
             raise ClusterError(f"{self._name}: interrupted")
 
-    def _ask(self, request: Request, shown: Shown, tell: Callable[[bytes], None], deadline: Deadline) -> Answer:
+    def _ask(self, request: Request, shown: Shown, tell: Callable[[bytes], None], deadline: Deadline) -> ServerAnswer:
         self._go_on()
         if deadline.left == 0:
             raise _TooSlowError(self._too_slow(deadline))
@@ -268,7 +268,7 @@ class Server:
             if is_read:
                 raise
             raise _BrokenError(str(error)) from None
-        return Answer.of(response, body)
+        return ServerAnswer.of(response, body)
 
     def _headers(self, request: Request, shown: Shown) -> list[tuple[str, str]]:
         headers = [("Accept", request.accept), ("User-Agent", "kubectl-sched")]

@@ -39,7 +39,7 @@ class Status(msgspec.Struct, frozen=True):
     reason: str = ""
 
 
-class Answer(NamedTuple):
+class ServerAnswer(NamedTuple):
     """An HTTP answer, its body whole."""
 
     status: int
@@ -47,7 +47,7 @@ class Answer(NamedTuple):
     retry_after: str = ""
 
     @classmethod
-    def of(cls, response: BaseHTTPResponse, body: bytes) -> Answer:
+    def of(cls, response: BaseHTTPResponse, body: bytes) -> ServerAnswer:
         """The body has been read before."""
         return cls(response.status, body, response.headers.get("Retry-After", ""))
 
@@ -62,7 +62,7 @@ def server_name(endpoint: Endpoint) -> str:
     return f"the server {urlsplit(endpoint.server).netloc}"
 
 
-def refusal(endpoint: Endpoint, answer: Answer, shown: Shown, attempt: int) -> ClusterError:
+def refusal(endpoint: Endpoint, answer: ServerAnswer, shown: Shown, attempt: int) -> ClusterError:
     """Return the error of an answer other than a success; `attempt` says how often it was asked for."""
     try:
         status = decoder(Status).decode(answer.body)
@@ -95,7 +95,7 @@ def _impersonation_rule(endpoint: Endpoint, verb: str, resource: str, group: str
     return f"{wide}, or for such requests alone {narrow} and {rule}"
 
 
-def _sentence(endpoint: Endpoint, answer: Answer, status: Status, shown: Shown, attempt: int) -> str:
+def _sentence(endpoint: Endpoint, answer: ServerAnswer, status: Status, shown: Shown, attempt: int) -> str:
     said = f" ({status.message})" if status.message else ""
     if answer.status == HTTPStatus.UNAUTHORIZED:
         return f"{server_name(endpoint)} does not accept {_who(endpoint, shown)}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kubectl_sched.queries.explain import Question, explain
+from kubectl_sched.queries.explain import ExplainQuestion, explain
 from kubectl_sched.sources.discovery.replay_setup import Replay
 from kubectl_sched.sources.dump.reader import read
 from kubectl_sched.sources.pod_selection import Selection
@@ -25,7 +25,7 @@ def explained(name: str, patch: str, folder: Path) -> Explanation:
     dump.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": request["objects"]}))
     gates = ",".join(f"{gate}={str(on).lower()}" for gate, on in request["featureGates"].items())
     replay = Replay(kube_version=patch, feature_gates=gates or None)
-    question = Question(selection=Selection(targets=("pod", "web"), namespace="default"), replay=replay)
+    question = ExplainQuestion(selection=Selection(targets=("pod", "web"), namespace="default"), replay=replay)
     (answer,) = explain(question, read([str(dump)]))[0].explanations
     return answer
 

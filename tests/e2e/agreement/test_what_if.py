@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from kubectl_sched.queries.whatif import Question, what_if
+from kubectl_sched.queries.whatif import WhatIfQuestion, what_if
 from kubectl_sched.simulation.placements import Placement
 from kubectl_sched.simulation.what_if_result import WhatIfResult
 from kubectl_sched.sources.discovery.replay_setup import Replay
@@ -249,7 +249,7 @@ def ask(server: Api, folder: Path, manifest: Json) -> WhatIfResult:
     (folder / "manifest.json").write_text(json.dumps(manifest))
     dump = read([str(folder / "dump.json")])
     return what_if(
-        Question(targets=(str(folder / "manifest.json"),), replay=Replay(config=None, kube_version="1.36")), dump
+        WhatIfQuestion(targets=(str(folder / "manifest.json"),), replay=Replay(config=None, kube_version="1.36")), dump
     ).result
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kubectl_sched.queries.explain import Answer
+from kubectl_sched.queries.explain import ExplainAnswer
 from kubectl_sched.render.display import Display
 from tests.e2e.artifacts.browser import HOW, Browser, installed
 from tests.plugins.clusters import node, pod
@@ -48,7 +48,7 @@ def opened(browser: Browser, tmp_path: Path) -> Any:
 
     def opened(*results: Explanation, width: int = WIDE, dark: bool = False, scripts: bool = True) -> Browser:
         path = tmp_path / "page.html"
-        answer = Answer(explanations=results, is_about_one_pod=len(results) == 1, notes=("a note",))
+        answer = ExplainAnswer(explanations=results, is_about_one_pod=len(results) == 1, notes=("a note",))
         path.write_text(page_of(answer, Display(output="html")))
         browser.look(width=width, dark=dark)
         browser.open(path, scripts=scripts)

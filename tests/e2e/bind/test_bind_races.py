@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from kubectl_sched.binding.bind_context import Order, Situation, situation_of
 from kubectl_sched.binding.bind_once import Tools, bind_once
 from kubectl_sched.binding.binding_cycle import BindingCycle, Bound, Failed, Gone, Taken
-from kubectl_sched.binding.binding_outcome import Answer
+from kubectl_sched.binding.binding_outcome import BindAnswer
 from kubectl_sched.binding.cancellable_binding import PodInPreBind
 from kubectl_sched.binding.event_recorder import EventRecorder
 from kubectl_sched.binding.writer import Request, Writer
@@ -99,7 +99,7 @@ class Here:
     def look(self) -> Situation:
         return situation_of(read_live(self._endpoint, self._selection), self._selection, self.order)
 
-    def bind(self, cycle: BindingCycle | None = None) -> Answer:
+    def bind(self, cycle: BindingCycle | None = None) -> BindAnswer:
         tools = Tools(
             show=lambda _: None,
             ask=lambda _: True,

@@ -11,7 +11,7 @@ from kubectl_sched.api.affinity import NodeSelector, NodeSelectorRequirement, No
 from kubectl_sched.api.apimachinery.labels import InvalidSelector
 from kubectl_sched.api.core import Node
 from kubectl_sched.dynamic_resource_allocation.devices import node_matches
-from kubectl_sched.queries.explain import Question, explain
+from kubectl_sched.queries.explain import ExplainQuestion, explain
 from kubectl_sched.sources.dump.reader import read
 from kubectl_sched.sources.pod_selection import Selection
 from tests.apiserver.manifests import listing, obj
@@ -54,6 +54,6 @@ def test_a_slice_whose_selector_has_two_terms_fails_the_allocation_of_its_device
     ]
     (tmp_path / "all.json").write_text(json.dumps(listing(*items)))
     dump = read([str(tmp_path / "all.json")])
-    (found,) = explain(Question(selection=Selection(targets=("pod", "web"))), dump)[0].explanations
+    (found,) = explain(ExplainQuestion(selection=Selection(targets=("pod", "web"))), dump)[0].explanations
     said = "create NodeSelector for claim claim: unsupported ResourceSlice.NodeSelector with 2 terms"
     assert str(found.result.error).endswith(said)

@@ -12,7 +12,7 @@ from kubectl_sched.sources.live.connections.tls import may_pass_by, ssl_context
 from kubectl_sched.sources.live.credentials import Credentials
 from kubectl_sched.sources.live.endpoint import Endpoint, User
 from kubectl_sched.sources.live.live_errors import ResponseError
-from kubectl_sched.sources.live.server_refusals import Answer, plain, refusal
+from kubectl_sched.sources.live.server_refusals import ServerAnswer, plain, refusal
 
 HTTP = Endpoint("http://127.0.0.1:8080", User(name="ann", token="secret"))  # noqa: S106 - never sent
 IMPERSONATED = (
@@ -20,8 +20,8 @@ IMPERSONATED = (
 )
 
 
-def answer(status: HTTPStatus, message: str) -> Answer:
-    return Answer(status, msgspec.json.encode({"message": message}))
+def answer(status: HTTPStatus, message: str) -> ServerAnswer:
+    return ServerAnswer(status, msgspec.json.encode({"message": message}))
 
 
 def test_a_refused_impersonation_names_its_rule_and_is_no_missing_right_to_list() -> None:
