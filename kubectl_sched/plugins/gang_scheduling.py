@@ -180,12 +180,15 @@ class _Groups(Record, frozen=True, kw_only=True):
             return unresolvable(
                 f'pod group "{name}" or one of its composite pod group ancestors has not been created yet'
             )
+        where = f"{self.pod.metadata.namespace}/{group.name}"
         is_tree = isinstance(group, CompositePodGroup)
         if self._tree_is_ready(group.name, self.present) if is_tree else self._group_is_ready(name):
             return SUCCESS
+        if not is_tree:
+            return unresolvable(f"waiting for podgroup/{where} to meet its quorum")
         if group.spec.scheduling_policy.gang is None:
-            return unresolvable(f"waiting for {keys[-1]} tree to have at least one ready child group")
-        return unresolvable(f"waiting for {keys[-1]} to meet its quorum")
+            return unresolvable(f"waiting for compositepodgroup/{where} tree to have at least one ready child group")
+        return unresolvable(f"waiting for compositepodgroup/{where} to meet its quorum")
 
     def _key(self, kind: str, name: str) -> str:
         return f"{kind}/{self.pod.metadata.namespace}/{name}"

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from kubectl_sched.config.versions import NEWEST, OLDEST
+from kubectl_sched.config.versions import SUPPORTED
 from kubectl_sched.diagnostics.messages.other_components import component_families
 from kubectl_sched.diagnostics.messages.reason_catalogue import SCHEDULER, as_spelt, families
 
@@ -30,7 +30,7 @@ _NOTHING: Final = "Nothing by itself: look at the other reasons of the message."
 
 def page() -> str:
     """The page as Markdown."""
-    head = _HEAD.read_text("utf-8").rstrip("\n").format(oldest=OLDEST, newest=NEWEST)
+    head = _HEAD.read_text("utf-8").rstrip("\n").format(oldest=SUPPORTED[0], newest=SUPPORTED[-1])
     others = _OTHERS.read_text("utf-8").rstrip("\n")
     own = (_family(name, reasons) for name, reasons in families().items())
     of_others = (_family(name, reasons) for name, reasons in component_families().items())

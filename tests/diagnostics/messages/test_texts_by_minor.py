@@ -47,7 +47,7 @@ def without_claims(event: str | None) -> str:
     each(
         (22, 23, "node(s) had taint {dedicated: gpu}, that the pod didn't tolerate"),
         (24, 33, "node(s) had untolerated taint {dedicated: gpu}"),
-        (34, 37, "node(s) had untolerated taint(s)"),
+        (34, 38, "node(s) had untolerated taint(s)"),
     ),
 )
 def test_the_taint_is_named_until_1_33(minor: str, taint: str) -> None:
@@ -59,7 +59,7 @@ def test_the_taint_is_named_until_1_33(minor: str, taint: str) -> None:
     ("minor", "conflict"),
     each(
         (22, 32, "node(s) had volume node affinity conflict"),
-        (33, 37, "node(s) didn't match PersistentVolume's node affinity"),
+        (33, 38, "node(s) didn't match PersistentVolume's node affinity"),
     ),
 )
 def test_a_volume_of_another_zone_is_called_a_conflict_until_1_32(minor: str, conflict: str) -> None:
@@ -76,7 +76,7 @@ PREEMPTION = "preemption: 0/1 nodes are available: 1 No preemption victims found
 
 @pytest.mark.parametrize(
     ("minor", "after"),
-    each((22, 23, ""), (24, 25, f" {PREEMPTION}"), (26, 28, f" {PREEMPTION}."), (29, 37, f" {PREEMPTION}")),
+    each((22, 23, ""), (24, 25, f" {PREEMPTION}"), (26, 28, f" {PREEMPTION}."), (29, 38, f" {PREEMPTION}")),
 )
 def test_what_preemption_said_ends_in_two_full_stops_from_1_26_to_1_28(minor: str, after: str) -> None:
     full = node(allocatable={"cpu": "1", "memory": "1Gi", "pods": "110"})
@@ -86,7 +86,7 @@ def test_what_preemption_said_ends_in_two_full_stops_from_1_26_to_1_28(minor: st
 
 
 @pytest.mark.parametrize(
-    ("minor", "count"), each((22, 25, "2 "), (26, 37, "")), ids=[str(version) for version in SUPPORTED]
+    ("minor", "count"), each((22, 25, "2 "), (26, 38, "")), ids=[str(version) for version in SUPPORTED]
 )
 def test_a_rejection_by_pre_filter_is_counted_until_1_25(minor: str, count: str) -> None:
     result = explain(pod(**using("data")), node("w1"), node("w2"), version=minor)
@@ -94,7 +94,7 @@ def test_a_rejection_by_pre_filter_is_counted_until_1_25(minor: str, count: str)
 
 
 @pytest.mark.parametrize(
-    ("minor", "left_out"), each((22, 31, ""), (32, 37, "1 node(s) didn't satisfy plugin(s) [NodeAffinity], "))
+    ("minor", "left_out"), each((22, 31, ""), (32, 38, "1 node(s) didn't satisfy plugin(s) [NodeAffinity], "))
 )
 def test_nodes_that_pre_filter_leaves_out_give_no_reason_until_1_31(minor: str, left_out: str) -> None:
     nodes = node("w1", unschedulable=True), node("w2")
