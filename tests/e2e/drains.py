@@ -238,8 +238,8 @@ def _ungated(server: Api) -> Iterator[Json]:
         yield each
 
 
-def carried_out(plane: ControlPlane, plans: int, minor: str = MINOR) -> Iterator[Drained]:
-    """Carry out so many plans that concern at least one pod, one cluster after the other."""
+def carried_out(plane: ControlPlane, plans: int, minor: str = MINOR, first: int = 0) -> Iterator[Drained]:
+    """Carry out so many plans that concern at least one pod, one cluster after the other, from the first seed on."""
     quick: dict[str, object] = {
         "percentageOfNodesToScore": 100,
         "podInitialBackoffSeconds": 1,
@@ -254,7 +254,7 @@ def carried_out(plane: ControlPlane, plans: int, minor: str = MINOR) -> Iterator
             room, nodes = drained_room(seed)
             return bool(plan_of(objects_of(room), nodes, folder, minor).plan.concerned)
 
-        for seed in islice(filter(is_worth_it, count()), plans):
+        for seed in islice(filter(is_worth_it, count(first)), plans):
             room, nodes = drained_room(seed)
             make(server, room)
             yield carry_out(server, seed, nodes, folder, minor)
@@ -265,11 +265,12 @@ def main() -> None:
     """Carry out plans and print figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--plans", type=int, default=50)
+    parser.add_argument("--seed", type=int, default=0, help="of the first cluster")
     parser.add_argument("--minor", choices=("1.36", "1.37"), default=MINOR)
     wanted = parser.parse_args()
     done: list[Drained] = []
     with ControlPlane(controller_manager=True, minor=wanted.minor) as plane:
-        for each in carried_out(plane, wanted.plans, wanted.minor):
+        for each in carried_out(plane, wanted.plans, wanted.minor, wanted.seed):
             done.append(each)
             sys.stdout.write(f"{each}\n")
             sys.stdout.flush()

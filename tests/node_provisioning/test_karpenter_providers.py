@@ -10,7 +10,7 @@ from tests.node_provisioning.test_new_nodes import CAPACITY_TYPE, ZONE, answered
 
 Json = dict[str, Any]
 
-AWS, EKS, AZURE = "karpenter.k8s.aws", "eks.amazonaws.com", "karpenter.azure.com"
+AWS, EKS, AZURE, GCP = "karpenter.k8s.aws", "eks.amazonaws.com", "karpenter.azure.com", "karpenter.k8s.gcp"
 
 
 def pool_of(group: str, **spec: Any) -> Json:
@@ -48,6 +48,7 @@ def with_disk(driver: str, key: str, *zones: str) -> list[Json]:
         (AWS, "ebs.csi.aws.com", "topology.ebs.csi.aws.com/zone"),
         (EKS, "ebs.csi.eks.amazonaws.com", "topology.ebs.csi.eks.amazonaws.com/zone"),
         (AZURE, "disk.csi.azure.com", "topology.disk.csi.azure.com/zone"),
+        (GCP, "pd.csi.storage.gke.io", "topology.gke.io/zone"),
     ],
 )
 def test_a_disks_zone_is_the_zone_of_the_node(tmp_path: Path, group: str, driver: str, key: str) -> None:
@@ -71,6 +72,8 @@ def test_an_azure_disk_without_a_zone_is_reached_from_nodes_without_one(tmp_path
         (EKS, "eks.amazonaws.com/instance-cpu", "4"),
         (EKS, "eks.amazonaws.com/compute-type", "auto"),
         (AZURE, "kubernetes.azure.com/mode", "system"),
+        (GCP, "disk-type.gke.io/hyperdisk-ml", "true"),
+        (GCP, "karpenter.k8s.gcp/instance-shape", "highmem"),
     ],
 )
 def test_a_providers_label_needs_no_nodepool_that_names_it(tmp_path: Path, group: str, label: str, value: str) -> None:
@@ -87,7 +90,7 @@ def test_labels_of_ec2_types_follow_from_their_names(tmp_path: Path) -> None:
 
 
 def test_a_label_of_the_provider_that_it_does_not_define_is_refused(tmp_path: Path) -> None:
-    for group, label in ((AWS, "karpenter.k8s.aws/foo"), (AZURE, "karpenter.azure.com/foo")):
+    for group, label in ((AWS, "karpenter.k8s.aws/foo"), (AZURE, "karpenter.azure.com/foo"), (GCP, f"{GCP}/foo")):
         found = answered(tmp_path, pool_of(group), pod(nodeSelector={label: "x"}))["karpenter"]
         assert found["verdict"] == "Impossible"
         assert found["error"].startswith(f"using label {label} is not allowed")

@@ -46,6 +46,7 @@ NORMALIZED: Final = {
     "topology.ebs.csi.aws.com/zone": ZONE,
     "topology.ebs.csi.eks.amazonaws.com/zone": ZONE,
     AZURE_DISK_ZONE: ZONE,
+    "topology.gke.io/zone": ZONE,
 }
 """Labels that stand for others. Those of CSI drivers are added by the provider whose disks they are of."""
 

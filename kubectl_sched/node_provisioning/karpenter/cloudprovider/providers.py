@@ -1,7 +1,8 @@
 """The labels that cloud providers add to Karpenter's; the table is providers.json.
 
 Facts of github.com/aws/karpenter-provider-aws (pkg/apis/v1, pkg/operator), github.com/Azure/karpenter-provider-azure
-(pkg/apis/v1beta1, pkg/utils/zones), the kwok provider, and the documentation of EKS Auto Mode.
+(pkg/apis/v1beta1, pkg/utils/zones), github.com/cloudpilot-ai/karpenter-provider-gcp (pkg/apis/v1alpha1), the kwok
+provider, and the documentation of EKS Auto Mode.
 """
 
 from __future__ import annotations
