@@ -129,6 +129,8 @@ class GroupRanking:
         all_rows: Rows = np.array(self.order.rows, dtype=np.intp)
         places = passes.take(all_rows).nonzero()[0]
         rows = all_rows.take(places)
+        if not len(rows):
+            return {}
         numbers = [each.numbers.take(rows) for each in counts]
         steps = [each.steps.take(rows) for each in counts]
         codes = codes_of([np.zeros(len(rows), dtype=np.int64), *numbers, *steps])
