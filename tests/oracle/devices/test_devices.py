@@ -17,8 +17,8 @@ pytestmark = pytest.mark.oracle
 EXAMPLES = int(os.environ.get("ORACLE_EXAMPLES", "100"))
 GO_DOWN_OVER_RULES = frozenset({"1.36.1", "1.36.2"})
 TRIES = 400
-"""How often the real one is asked again: up to 1.35, and in 1.36 with rules, it tries pools in no order, on each node anew,
-and takes the first that does; and where the slices of a pool disagree on how many there are, it believes any of them."""
+"""How often the real one is asked again. Up to 1.35, and in 1.36 with rules, it tries pools in no order, on each node
+anew, and takes the first that does; where the slices of a pool disagree on how many there are, it believes any."""
 
 
 @pytest.mark.parametrize("kind", [DeviceCluster, DetailedDeviceCluster])
