@@ -10,9 +10,10 @@ from hypothesis import given, settings
 
 import kubectl_sched as ks
 from kubectl_sched.errors import SchedError
-from kubectl_sched.queries.capacity import CapacityQuestion, capacity
-from kubectl_sched.queries.shapes import parse_shape, shapes_of
+from kubectl_sched.queries.capacity import Question, capacity
+from kubectl_sched.queries.room.shapes import parse_shape, shapes_of
 from kubectl_sched.sources import Dump
+from kubectl_sched.sources.dump.reader import read
 from tests.examples import examples
 from tests.plugins.clusters import node, pod, requests, snapshot
 from tests.plugins.random_clusters import clusters
@@ -28,7 +29,7 @@ GPU = "nvidia.com/gpu"
 
 
 def answer(*objects: KubernetesObject, shapes: tuple[str, ...] = ()) -> Any:
-    return capacity(CapacityQuestion(shapes=shapes), Dump(objects=objects))
+    return capacity(Question(shapes=shapes), Dump(objects=objects))
 
 
 def resources(found: Any) -> dict[tuple[str, str], Any]:
@@ -39,7 +40,7 @@ def resources(found: Any) -> dict[tuple[str, str], Any]:
 @given(clusters())
 def test_the_pools_add_up_to_the_cluster(cluster: tuple[list[Node], list[Pod]]) -> None:
     nodes = snapshot(*cluster[0], *cluster[1])
-    found = capacity(CapacityQuestion(shapes=("cpu=1",)), Dump(objects=(*cluster[0], *cluster[1])))
+    found = capacity(Question(shapes=("cpu=1",)), Dump(objects=(*cluster[0], *cluster[1])))
     assert sorted(name for pool in found.pools for name in pool.nodes) == sorted(nodes.names)
     for name in ("cpu", "memory", "pods"):
         of_pools = [each for (_, resource), each in resources(found).items() if resource == name]
@@ -192,3 +193,59 @@ def test_the_library_says_what_the_command_prints() -> None:
     assert done.returncode == 0
     assert ks.read(GPUS).capacity("web=cpu=1").to_dict() == json.loads(done.stdout)
     assert ks.read(GPUS).capacity("web=cpu=1").fits == {"web": json.loads(done.stdout)["shapes"][0]["fits"]}
+
+
+def owned(name: str, kind: str, owner: str, namespace: str = "default", **fields: Any) -> Any:
+    reference = {"apiVersion": "apps/v1", "kind": kind, "name": owner, "uid": owner, "controller": True}
+    return pod(name, metadata={"ownerReferences": [reference], "namespace": namespace}, **fields)
+
+
+def test_workloads_of_one_name_are_told_apart_by_namespace_and_kind() -> None:
+    found = answer(
+        node("w1"),
+        owned("web-a", "ReplicaSet", "web", **requests(cpu="3")),
+        owned("web-0", "StatefulSet", "web", **requests(cpu="4")),
+        owned("web-b", "ReplicaSet", "web", namespace="shop", **requests(cpu="9")),
+    )
+    assert {each.shape.name: each.capacity.total for each in found.shapes} == {
+        "default/ReplicaSet/web": 2,
+        "default/StatefulSet/web": 2,
+        "shop/ReplicaSet/web": 0,
+    }
+
+
+@pytest.mark.parametrize("source", ["fixtures/triage", "fixtures/demo", GPUS, "fixtures/room/stranded.yaml"])
+def test_a_pending_workload_has_room_where_explain_says_that_its_pod_fits(source: str) -> None:
+    explained = json.loads(run("explain", "pods", "--pending", "-A", "--from", source, "-o", "json").stdout)
+    items = explained.get("items", [explained] if "outcome" in explained else [])
+    fits = {(each["pod"]["namespace"], each["pod"]["name"]): bool(each["feasible"]) for each in items}
+    found = capacity(Question(), read([source]))
+    for each in found.shapes:
+        own = each.shape.own
+        if own is not None:
+            assert (each.capacity.total > 0) == fits[own.namespace, own.name], each.shape.name
+        assert bool(each.why) == (not each.capacity.total)
+
+
+def test_what_is_stranded_does_not_depend_on_the_namespace_that_is_asked_about() -> None:
+    answers = (ks.read(GPUS).capacity(namespace=namespace).to_dict() for namespace in (None, "shop"))
+    everywhere, of_one = (
+        [(each["name"], each["stranded"]) for pool in found["pools"] for each in pool["resources"]] for found in answers
+    )
+    assert everywhere == of_one
+
+
+def test_of_more_than_a_thousand_distinct_requests_the_largest_are_asked_and_a_note_says_so() -> None:
+    pods = [pod(f"p{index}", on="w1", **requests(cpu=f"{index + 1}m")) for index in range(1001)]
+    found = answer(node("w1", allocatable={"cpu": "2000", "memory": "1Gi", "pods": "2000"}), *pods)
+    assert "stranded: the largest 1,000 of 1,001 distinct requests were asked" in found.notes
+    assert resources(found)["no role, no taints", "cpu"].stranded == 0
+
+
+def test_a_reason_is_never_empty() -> None:
+    term = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["w1"]}]}
+    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}}
+    found = answer(node("w1"), node("w2"), pod("pinned", affinity=affinity, **requests(cpu="9")))
+    told = [blocked.reasons for shape in found.shapes for part in shape.stranded for blocked in part.blocked_by]
+    assert told
+    assert all(all(reasons) and reasons for reasons in told)

@@ -1,33 +1,48 @@
-"""The answer of `capacity`: how many pods of a shape fit, and what is free where none does."""
+"""The answer of `capacity`: the room by pool and zone, how many more pods fit, and what is free where none does."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kubectl_sched.api.component_helpers.resource_names import is_extended_resource_name
 from kubectl_sched.framework.amounts import amount_texts, unit_of
+from kubectl_sched.queries.verdict.wording import noun
 from kubectl_sched.record import plain
+from kubectl_sched.render.capacity_tables import (
+    fits_text,
+    place_text,
+    pool_table,
+    resources_asked_for,
+    shape_table,
+    shown_full,
+    zone_tables,
+)
 from kubectl_sched.render.document import Document, Heats, Listing, Said, Sentence, Verdict, notes_of
-from kubectl_sched.render.safe_text import count, safe
+from kubectl_sched.render.safe_text import count, listed, safe
 from kubectl_sched.render.show import Shown
-from kubectl_sched.render.table import Column, Table
 from kubectl_sched.safe_output import API_VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from kubectl_sched.queries.capacity import CapacityAnswer, Pool, Resource, ShapeCapacity, Stranded
+    from kubectl_sched.queries.capacity import Answer
+    from kubectl_sched.queries.room.pool_room import Pool, Resource
+    from kubectl_sched.queries.room.shape_room import ShapeCapacity, Stranded
     from kubectl_sched.render.display import Display
     from kubectl_sched.render.schemas import capacity as schema
 
 _REASONS_SHOWN = 3
-_POOLS_SHOWN = 10
+_POOLS_SHOWN = 20
+_FULL_SHOWN = 3
+_STRANDED_SHOWN = 5
+NONE = "-"
 _CELLS = 10_000
 """The number of cells that the heat maps of a page have together."""
 
 _ALWAYS_SHOWN = frozenset({"cpu", "memory"})
 
 
-def shown_capacity(answer: CapacityAnswer) -> Shown:
+def shown_capacity(answer: Answer) -> Shown:
     """Return the answer in each form."""
     return Shown(
         document=lambda display: capacity_document(answer, display),
@@ -37,8 +52,8 @@ def shown_capacity(answer: CapacityAnswer) -> Shown:
     )
 
 
-def capacity_document(answer: CapacityAnswer, display: Display) -> Document:
-    """Return the shapes that fit, what is stranded for each, and the pools of nodes."""
+def capacity_document(answer: Answer, display: Display) -> Document:
+    """Return the pools by zone, and how many more pods fit; for shapes of --shape first these, and what is stranded."""
     return Document(
         verdict=Verdict(text=capacity_sentence(answer)),
         parts=tuple(_parts(answer, display)),
@@ -49,13 +64,41 @@ def capacity_document(answer: CapacityAnswer, display: Display) -> Document:
     )
 
 
-def _parts(answer: CapacityAnswer, display: Display) -> Iterator[Said]:
-    in_full = display.in_full
+def _parts(answer: Answer, display: Display) -> Iterator[Said]:
+    shapes: Sequence[Said] = ()
     if answer.shapes:
-        caption = "How many more pods of each shape fit"
-        yield Listing(tables=(shape_table(answer),), caption=caption, gap=True)
+        tables = (shape_table(answer), shape_table(answer, with_requests=False))
+        shapes = (Listing(tables=tables, caption="How many more pods fit", gap=True),)
+    if answer.is_of_flags:
+        yield from shapes
+        yield from _stranded_sentences(answer)
+        yield from _by_resource(answer, display)
+        return
+    shown = answer.pools if display.in_full else answer.pools[:_POOLS_SHOWN]
+    if shown:
+        more = len(answer.pools) - len(shown)
+        yield Listing(
+            tables=zone_tables(answer, shown),
+            caption="Free of all, by pool and zone",
+            more=f"and {count(more, 'more pool')} (-o wide has all)" if more else "",
+            gap=True,
+        )
+    stranded = [line for pool in answer.pools for line in stranded_in(pool)]
+    yield from (Sentence(text=each, gap=not number) for number, each in enumerate(stranded[:_STRANDED_SHOWN]))
+    yield from shapes
+    if display.in_full:
+        yield from _stranded_sentences(answer)
+        yield from _by_resource(answer, display)
+
+
+def _stranded_sentences(answer: Answer) -> Iterator[Sentence]:
     stranded = [line for each in answer.shapes for line in about_stranded(each)]
     yield from (Sentence(text=each, gap=not number) for number, each in enumerate(stranded))
+
+
+def _by_resource(answer: Answer, display: Display) -> Iterator[Said]:
+    """Yield each pool with its resources, and on pages each node."""
+    in_full = display.in_full
     shown = answer.pools if in_full else answer.pools[:_POOLS_SHOWN]
     if not shown:
         return
@@ -63,7 +106,7 @@ def _parts(answer: CapacityAnswer, display: Display) -> Iterator[Said]:
     more = len(answer.pools) - len(shown)
     yield Listing(
         tables=(pool_table(pools),),
-        caption="Free is stranded where no pod of the shapes that request it fits",
+        caption="Free is stranded where no pod that requests it fits",
         more=f"and {count(more, 'more pool')} (-o wide has all)" if more else "",
         gap=True,
     )
@@ -88,31 +131,34 @@ def _heats(pool: Pool, shown: Sequence[Resource], most: int) -> Heats:
     )
 
 
-def capacity_sentence(answer: CapacityAnswer) -> str:
-    """Return the sentence with the number of nodes and of the shapes that fit."""
+def capacity_sentence(answer: Answer) -> str:
+    """Return the sentence with the number of pending workloads that a pod more fits of, and with what is full."""
     nodes = count(sum(len(pool.nodes) for pool in answer.pools), "node")
-    if not answer.shapes:
-        return f"{nodes}, and no pods whose shape could be tried: name one with --shape."
-    fitting = sum(each.capacity.total > 0 for each in answer.shapes)
-    if len(answer.shapes) == 1:
-        return f"{fits_text(answer.shapes[0])} more pods of {safe(answer.shapes[0].shape.name)} fit on {nodes}."
-    return f"{fitting} of {len(answer.shapes)} shapes of pods fit at least once more on {nodes}."
+    if answer.is_of_flags:
+        if len(answer.shapes) == 1:
+            return f"{fits_text(answer.shapes[0])} more pods of {safe(answer.shapes[0].shape.name)} fit on {nodes}."
+        fitting = sum(each.capacity.total > 0 for each in answer.shapes)
+        return f"{fitting} of {len(answer.shapes)} shapes of pods fit at least once more on {nodes}."
+    pending = [each for each in answer.shapes if each.shape.source == "pending"]
+    fitting = sum(each.capacity.total > 0 for each in pending)
+    some = f"{fitting:,} of {count(len(pending), 'pending workload')} {'fits' if len(pending) == 1 else 'fit'}"
+    full = [f"{place_text(pool)} ({', '.join(map(noun, told))})" for pool in answer.pools if (told := shown_full(pool))]
+    shown, more = full[:_FULL_SHOWN], len(full) - _FULL_SHOWN
+    if more > 0:
+        shown.append(f"{more:,} more")
+    return "; ".join(filter(None, (nodes, some if pending else "", f"full: {listed(shown)}" if shown else ""))) + "."
 
 
-def fits_text(found: ShapeCapacity) -> str:
-    """Return the number of pods that fit: `12`, or `1,000+` where the counting stopped there."""
-    return f"{found.capacity.total:,}{'+' if found.capacity.at_least else ''}"
-
-
-def requests_text(requests: Mapping[str, int]) -> str:
-    """Return requests as `cpu=4 memory=16Gi`."""
-    return " ".join(f"{safe(name)}={amount_texts(name, amount)[0]}" for name, amount in requests.items()) or "nothing"
-
-
-def pods_text(found: ShapeCapacity) -> str:
-    """Return the number of pods that have the shape: `12, 3 pending`."""
-    running, pending = found.shape.running, found.shape.pending
-    return f"{running + pending:,}" + (f", {pending:,} pending" if pending else "")
+def stranded_in(pool: Pool) -> Iterator[str]:
+    """Yield a sentence for each extended resource that is free on nodes where no pod that requests it fits."""
+    for each in pool.resources:
+        if each.stranded and is_extended_resource_name(each.name):
+            free, stranded = amount_texts(each.name, each.free, each.stranded)
+            nodes = count(int(each.is_stranded.sum()), "node")
+            yield (
+                f"Stranded in {place_text(pool)}: {stranded} of {free} free {noun(safe(each.name))}, on {nodes} where "
+                "no pod that requests any fits."
+            )
 
 
 def about_stranded(found: ShapeCapacity) -> Iterator[str]:
@@ -132,80 +178,14 @@ def about_stranded(found: ShapeCapacity) -> Iterator[str]:
         yield f"{stranded} of {free} free {resource} is on nodes where no pod of {name} fits: {why}."
 
 
-def resources_asked_for(pool: Pool, answer: CapacityAnswer) -> list[Resource]:
-    """Return cpu, memory, and what else the shapes request."""
-    asked = _ALWAYS_SHOWN.union(*(each.requests for each in answer.shapes))
-    return [each for each in pool.resources if each.name in asked]
-
-
-def resource_texts(found: Resource) -> tuple[str, str, str, str]:
-    """Return `12 of 48` requested, the free and stranded amounts, and `8 on gpu-1`, the largest pod."""
-    allocatable, requested, free, stranded, largest = amount_texts(
-        found.name, found.allocatable, found.requested, found.free, found.stranded, found.largest
-    )
-    on = f" on {safe(found.largest_on)}" if found.largest_on is not None else ""
-    return f"{requested} of {allocatable}", free, stranded, f"{largest}{on}"
-
-
-def pool_text(pool: Pool) -> str:
-    """Return the pool with the number of its nodes."""
-    return f"{safe(pool.name)} ({len(pool.nodes):,})"
-
-
-def shape_table(answer: CapacityAnswer) -> Table[ShapeCapacity]:
-    """The shapes, and how many more pods of each fit."""
-    return Table(
-        columns=(
-            Column(heading="Shape", cell=lambda each: each.shape.name, kind="name"),
-            Column(heading="Pods", cell=pods_text),
-            Column(heading="Fits", cell=fits_text, kind="number"),
-            Column(heading="Requests", cell=lambda each: requests_text(each.requests), kind="words"),
-        ),
-        rows=answer.shapes,
-    )
-
-
 def about_pool(pool: Pool) -> str:
     """Return how many more pods of each shape fit in the pool, the most first."""
     fitting = sorted((each for each in pool.shapes if each.fits), key=lambda each: -each.fits)
     named = ", ".join(f"{each.fits:,} of {safe(each.name)}" for each in fitting)
-    return f"{safe(pool.name)}: {named} fit." if named else f"{safe(pool.name)}: no pod of the shapes fits."
+    return f"{place_text(pool)}: {named} fit." if named else f"{place_text(pool)}: no pod of the shapes fits."
 
 
-def pool_table(pools: Sequence[tuple[Pool, Sequence[Resource]]]) -> Table[tuple[Pool, Resource | None]]:
-    """Each pool, and below it its resources."""
-
-    def name(row: tuple[Pool, Resource | None]) -> str:
-        return pool_text(row[0]) if row[1] is None else f"  {row[1].name}"
-
-    def amount(index: int) -> Callable[[tuple[Pool, Resource | None]], str]:
-        return lambda row: "" if row[1] is None else resource_texts(row[1])[index]
-
-    def shares(row: tuple[Pool, Resource | None]) -> tuple[float, ...]:
-        if row[1] is None:
-            return ()
-        whole = max(row[1].allocatable, row[1].requested, 1)
-        return row[1].requested / whole, row[1].stranded / whole
-
-    return Table(
-        columns=(
-            Column(heading="Pool (nodes)", cell=name, kind="name"),
-            Column(heading="Requested", cell=amount(0), kind="number", share=shares),
-            Column(heading="Free", cell=amount(1), kind="number"),
-            Column(
-                heading="Stranded",
-                cell=amount(2),
-                kind="number",
-                tone=lambda row: "bad" if row[1] is not None and row[1].stranded else "",
-            ),
-            Column(heading="Largest pod", cell=amount(3), kind="name"),
-        ),
-        rows=[(pool, each) for pool, resources in pools for each in (None, *resources)],
-        about_bars="Bars: # requested, x stranded, . free.",
-    )
-
-
-def capacity_data(answer: CapacityAnswer) -> schema.Capacity:
+def capacity_data(answer: Answer) -> schema.Capacity:
     """Return the Capacity of the contract. Amounts are the scheduler's: cpu in millicores, memory in bytes."""
     return {
         "apiVersion": API_VERSION,
@@ -224,6 +204,7 @@ def _shape(found: ShapeCapacity) -> schema.Shape:
     per_node = {names[row]: int(capacity.per_node[row]) for row in capacity.per_node.nonzero()[0].tolist()}
     return {
         "name": shape.name,
+        "source": shape.source,
         "requests": dict(found.requests),
         "fits": capacity.total,
         "atLeast": capacity.at_least,
@@ -232,6 +213,7 @@ def _shape(found: ShapeCapacity) -> schema.Shape:
         "pending": shape.pending,
         "workloads": shape.workloads,
         "leftAside": list(shape.left_aside),
+        "why": found.why or None,
         "event": capacity.first.event,
         "stranded": [_stranded(each) for each in found.stranded],
     }
@@ -250,7 +232,11 @@ def _stranded(found: Stranded) -> schema.StrandedAmount:
 def _pool(pool: Pool) -> schema.Pool:
     return {
         "name": pool.name,
+        "zone": pool.zone,
         "nodes": len(pool.nodes),
+        "largestHole": dict(pool.hole),
+        "largestHoleOn": pool.hole_on,
+        "full": list(pool.full),
         "resources": [_resource(each) for each in pool.resources],
         "shapes": [
             {"name": each.name, "fits": each.fits, "stranded": [_stranded(part) for part in each.stranded]}

@@ -2,7 +2,7 @@
 
 from typing import TypedDict
 
-from kubectl_sched.queries.capacity import Blocked
+from kubectl_sched.queries.room.shape_room import Blocked
 from kubectl_sched.render.schemas.common import About
 
 
@@ -17,9 +17,13 @@ class StrandedAmount(TypedDict):
 
 
 class Shape(TypedDict):
-    """A shape of pods, and how many more of it fit; `atLeast` says that the count was stopped."""
+    """A shape of pods, and how many more of it fit; `atLeast` says that the count was stopped.
+
+    `source` is pending, running or flag. `why` is the verdict on a pod of it where none fits.
+    """
 
     name: str
+    source: str
     requests: dict[str, int]
     fits: int
     atLeast: bool
@@ -28,6 +32,7 @@ class Shape(TypedDict):
     pending: int
     workloads: int
     leftAside: list[str]
+    why: str | None
     event: str | None
     stranded: list[StrandedAmount]
 
@@ -55,10 +60,18 @@ class Resource(TypedDict):
 
 
 class Pool(TypedDict):
-    """The nodes of one pool."""
+    """The nodes of one pool in one zone.
+
+    `largestHole` has the free amounts of one node, `largestHoleOn`; `full` the resources of which less than a twentieth
+    is free.
+    """
 
     name: str
+    zone: str | None
     nodes: int
+    largestHole: dict[str, int]
+    largestHoleOn: str | None
+    full: list[str]
     resources: list[Resource]
     shapes: list[ShapeInPool]
 

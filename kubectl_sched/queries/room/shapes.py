@@ -21,8 +21,10 @@ from kubectl_sched.simulation.queue_simulation import owner_of
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Sequence
 
+    from kubectl_sched.api.pod_volumes import Volume
+
 SHOWN: Final = 12
-"""The number of a cluster's shapes that are replayed where nobody names one."""
+"""The number of shapes of running pods that are replayed where nobody names one, the largest first."""
 
 _FORM: Final = "NAME=cpu=4,memory=16Gi, or the same without NAME="
 
@@ -32,6 +34,12 @@ class Shape(Record, frozen=True, kw_only=True):
 
     name: str
     pod: Pod
+    source: str = "flag"
+    """`pending`, `running` or `flag`."""
+
+    own: Pod | None = None
+    """A pending pod of the workload as it is, with its claims; None for others."""
+
     running: int = 0
     pending: int = 0
     workloads: int = 0
@@ -86,22 +94,45 @@ def shapes_of(pods: Iterable[Pod]) -> list[Shape]:
     DaemonSets' and static pods are left out: each belongs to a node. Pods have one shape if no plugin can tell them
     apart, labels aside where they neither spread nor keep apart.
     """
-    by_owner: dict[Hashable, list[Pod]] = {}
-    for pod in pods:
-        if pod.has_ended or pod.metadata.deletion_timestamp is not None or pod.is_daemon or pod.is_static:
-            continue
-        owner = owner_of(pod)
-        by_owner.setdefault((pod.namespace, owner or pod.name, owner is None), []).append(pod)
     by_shape: dict[bytes, tuple[Pod, list[Sequence[Pod]]]] = {}
-    for of_owner in by_owner.values():
+    for of_owner in _by_owner(pods).values():
         blueprint = _blueprint(of_owner[0])
         by_shape.setdefault(msgspec.json.encode(blueprint), (blueprint, []))[1].append(of_owner)
     shapes = [_shape(blueprint, owners) for blueprint, owners in by_shape.values()]
     return sorted(shapes, key=lambda shape: (-shape.pending, -shape.running, shape.name))
 
 
-def _shape(blueprint: Pod, owners: Sequence[Sequence[Pod]]) -> Shape:
-    first = max(owners, key=len)[0]
+def pending_shapes(pods: Iterable[Pod]) -> list[Shape]:
+    """Return a shape for each workload with pending pods, those with most of them first.
+
+    A workload is told apart by namespace, kind and name; a pod that nothing manages stands for itself.
+    """
+    shapes = []
+    for of_owner in _by_owner(pods).values():
+        waiting = [pod for pod in of_owner if pod.is_pending]
+        if waiting:
+            shape = _shape(_blueprint(waiting[0]), [of_owner], waiting[0])
+            shapes.append(structs.replace(shape, source="pending", own=_without_gates(waiting[0])))
+    return sorted(shapes, key=lambda shape: (-shape.pending, shape.name))
+
+
+def _by_owner(pods: Iterable[Pod]) -> dict[Hashable, list[Pod]]:
+    by_owner: dict[Hashable, list[Pod]] = {}
+    for pod in pods:
+        if pod.has_ended or pod.metadata.deletion_timestamp is not None or pod.is_daemon or pod.is_static:
+            continue
+        owner = owner_of(pod)
+        by_owner.setdefault((pod.namespace, owner or pod.name, owner is None), []).append(pod)
+    return by_owner
+
+
+def _without_gates(pod: Pod) -> Pod:
+    return structs.replace(pod, spec=structs.replace(pod.spec, scheduling_gates=()))
+
+
+def _shape(blueprint: Pod, owners: Sequence[Sequence[Pod]], first: Pod | None = None) -> Shape:
+    """Return the shape of all pods of the owners, named after the `first`, else after the owner that has most."""
+    first = first or max(owners, key=len)[0]
     every = [pod for pods in owners for pod in pods]
     pending = sum(not pod.spec.node_name for pod in every)
     metadata = structs.replace(
@@ -115,6 +146,7 @@ def _shape(blueprint: Pod, owners: Sequence[Sequence[Pod]]) -> Shape:
     return Shape(
         name=f"{first.namespace}/{owner_of(first) or f'Pod/{first.name}'}",
         pod=structs.replace(blueprint, metadata=metadata),
+        source="running",
         running=len(every) - pending,
         pending=pending,
         workloads=len(owners),
@@ -136,7 +168,7 @@ def _blueprint(pod: Pod) -> Pod:
         spec=structs.replace(
             spec,
             node_name="",
-            volumes=(),
+            volumes=tuple(each for each in spec.volumes if _is_shared(each, pod)),
             resource_claims=(),
             scheduling_group=None,
             workload_ref=None,
@@ -164,8 +196,15 @@ def _of_container(container: Container) -> Container:
     return structs.replace(container, name="", image="", resources=resources)
 
 
+def _is_shared(volume: Volume, pod: Pod) -> bool:
+    """Report whether one more of the pods would name the claim, too: a StatefulSet makes one for each of its pods."""
+    claim = volume.persistent_volume_claim
+    return claim is not None and not claim.claim_name.endswith(f"-{pod.name}")
+
+
 def _left_aside(pod: Pod) -> Iterator[str]:
-    if any(each.persistent_volume_claim or each.ephemeral for each in pod.spec.volumes):
+    claimed = (each for each in pod.spec.volumes if each.persistent_volume_claim or each.ephemeral)
+    if any(not _is_shared(each, pod) for each in claimed):
         yield "its claims of volumes"
     if pod.spec.resource_claims:
         yield "its claims of devices"
