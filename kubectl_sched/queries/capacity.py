@@ -38,7 +38,7 @@ _MOST_PENDING = 200
 """No more pending workloads than this are replayed, those with most pending pods first."""
 
 
-class Question(Record, frozen=True, kw_only=True):
+class CapacityQuestion(Record, frozen=True, kw_only=True):
     """The flags of the same names; without shapes the workloads that there are, of one namespace if it is given."""
 
     shapes: tuple[str, ...] = ()
@@ -48,7 +48,7 @@ class Question(Record, frozen=True, kw_only=True):
     replay: Replay = Replay()
 
 
-class Answer(CachingRecord, frozen=True, kw_only=True):
+class CapacityAnswer(CachingRecord, frozen=True, kw_only=True):
     """The shapes, the pools by zone in the order of their first nodes, and sentences about what was assumed."""
 
     shapes: tuple[ShapeCapacity, ...]
@@ -61,7 +61,7 @@ class Answer(CachingRecord, frozen=True, kw_only=True):
     kubernetes_patch: str | None = None
 
 
-def capacity(question: Question, dump: Dump) -> Answer:
+def capacity(question: CapacityQuestion, dump: Dump) -> CapacityAnswer:
     """Count what is free, and replay how much of it pods can use.
 
     Raises SchedError for an unreadable shape or an unknown profile.
@@ -82,7 +82,7 @@ def capacity(question: Question, dump: Dump) -> Answer:
     found_pools = pools_of(nodes, found, _open_nodes(nodes, schedulers), reached)
     said = (*notes, *_about(found), *schedulers.notes, *dump.warnings, *schedulers.warnings)
     release = schedulers.assumed(question.profile or DEFAULT_SCHEDULER_NAME).configuration.release
-    return Answer(
+    return CapacityAnswer(
         shapes=tuple(found),
         pools=found_pools,
         is_of_flags=bool(question.shapes),
@@ -92,7 +92,7 @@ def capacity(question: Question, dump: Dump) -> Answer:
     )
 
 
-def _shapes(question: Question, dump: Dump, schedulers: ClusterSchedulers) -> tuple[list[Shape], list[str]]:
+def _shapes(question: CapacityQuestion, dump: Dump, schedulers: ClusterSchedulers) -> tuple[list[Shape], list[str]]:
     if question.shapes:
         shapes = [parse_shape(text, question.namespace or "default") for text in question.shapes]
         twice = next((name for name, times in Counter(each.name for each in shapes).items() if times > 1), None)

@@ -13,7 +13,7 @@ from kubectl_sched.render.table import Column, Table
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from kubectl_sched.queries.capacity import Answer
+    from kubectl_sched.queries.capacity import CapacityAnswer
     from kubectl_sched.queries.room.pool_room import Pool, Resource
     from kubectl_sched.queries.room.shape_room import ShapeCapacity
 
@@ -52,7 +52,7 @@ def pods_text(found: ShapeCapacity) -> str:
     return ", ".join(filter(None, told)) or NONE
 
 
-def resources_asked_for(pool: Pool, answer: Answer) -> list[Resource]:
+def resources_asked_for(pool: Pool, answer: CapacityAnswer) -> list[Resource]:
     """Return cpu, memory, and what else the shapes request."""
     asked = _ALWAYS_SHOWN.union(*(each.requests for each in answer.shapes))
     return [each for each in pool.resources if each.name in asked]
@@ -72,7 +72,7 @@ def pool_text(pool: Pool) -> str:
     return safe(f"{pool.name}{f' {pool.zone}' if pool.zone else ''} ({len(pool.nodes):,})")
 
 
-def zone_tables(answer: Answer, pools: Sequence[Pool]) -> tuple[Table[Pool], ...]:
+def zone_tables(answer: CapacityAnswer, pools: Sequence[Pool]) -> tuple[Table[Pool], ...]:
     """Return a row for each pool in each zone: what is free, the largest hole, its node, and what is full.
 
     The narrower tables lack the node, then the hole, and then of how much it is free.
@@ -119,7 +119,7 @@ def full_text(pool: Pool) -> str:
     return ", ".join(map(noun, shown_full(pool))) if pool.hole else "no pods"
 
 
-def shape_table(answer: Answer, *, with_requests: bool = True) -> Table[ShapeCapacity]:
+def shape_table(answer: CapacityAnswer, *, with_requests: bool = True) -> Table[ShapeCapacity]:
     """Return a row for each shape: how many more pods of it fit, or why none does."""
     requests: Column[ShapeCapacity] = Column(
         heading="Requests", cell=lambda each: requests_text(each.requests), kind="words"

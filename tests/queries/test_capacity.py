@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 import kubectl_sched as ks
 from kubectl_sched.errors import SchedError
-from kubectl_sched.queries.capacity import Question, capacity
+from kubectl_sched.queries.capacity import CapacityQuestion, capacity
 from kubectl_sched.queries.room.shapes import parse_shape, shapes_of
 from kubectl_sched.sources import Dump
 from kubectl_sched.sources.dump.reader import read
@@ -29,7 +29,7 @@ GPU = "nvidia.com/gpu"
 
 
 def answer(*objects: KubernetesObject, shapes: tuple[str, ...] = ()) -> Any:
-    return capacity(Question(shapes=shapes), Dump(objects=objects))
+    return capacity(CapacityQuestion(shapes=shapes), Dump(objects=objects))
 
 
 def resources(found: Any) -> dict[tuple[str, str], Any]:
@@ -40,7 +40,7 @@ def resources(found: Any) -> dict[tuple[str, str], Any]:
 @given(clusters())
 def test_the_pools_add_up_to_the_cluster(cluster: tuple[list[Node], list[Pod]]) -> None:
     nodes = snapshot(*cluster[0], *cluster[1])
-    found = capacity(Question(shapes=("cpu=1",)), Dump(objects=(*cluster[0], *cluster[1])))
+    found = capacity(CapacityQuestion(shapes=("cpu=1",)), Dump(objects=(*cluster[0], *cluster[1])))
     assert sorted(name for pool in found.pools for name in pool.nodes) == sorted(nodes.names)
     for name in ("cpu", "memory", "pods"):
         of_pools = [each for (_, resource), each in resources(found).items() if resource == name]
@@ -219,7 +219,7 @@ def test_a_pending_workload_has_room_where_explain_says_that_its_pod_fits(source
     explained = json.loads(run("explain", "pods", "--pending", "-A", "--from", source, "-o", "json").stdout)
     items = explained.get("items", [explained] if "outcome" in explained else [])
     fits = {(each["pod"]["namespace"], each["pod"]["name"]): bool(each["feasible"]) for each in items}
-    found = capacity(Question(), read([source]))
+    found = capacity(CapacityQuestion(), read([source]))
     for each in found.shapes:
         own = each.shape.own
         if own is not None:

@@ -25,7 +25,7 @@ from kubectl_sched.safe_output import API_VERSION
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kubectl_sched.queries.capacity import Answer
+    from kubectl_sched.queries.capacity import CapacityAnswer
     from kubectl_sched.queries.room.pool_room import Pool, Resource
     from kubectl_sched.queries.room.shape_room import ShapeCapacity, Stranded
     from kubectl_sched.render.display import Display
@@ -42,7 +42,7 @@ _CELLS = 10_000
 _ALWAYS_SHOWN = frozenset({"cpu", "memory"})
 
 
-def shown_capacity(answer: Answer) -> Shown:
+def shown_capacity(answer: CapacityAnswer) -> Shown:
     """Return the answer in each form."""
     return Shown(
         document=lambda display: capacity_document(answer, display),
@@ -52,7 +52,7 @@ def shown_capacity(answer: Answer) -> Shown:
     )
 
 
-def capacity_document(answer: Answer, display: Display) -> Document:
+def capacity_document(answer: CapacityAnswer, display: Display) -> Document:
     """Return the pools by zone, and how many more pods fit; for shapes of --shape first these, and what is stranded."""
     return Document(
         verdict=Verdict(text=capacity_sentence(answer)),
@@ -64,7 +64,7 @@ def capacity_document(answer: Answer, display: Display) -> Document:
     )
 
 
-def _parts(answer: Answer, display: Display) -> Iterator[Said]:
+def _parts(answer: CapacityAnswer, display: Display) -> Iterator[Said]:
     shapes: Sequence[Said] = ()
     if answer.shapes:
         tables = (shape_table(answer), shape_table(answer, with_requests=False))
@@ -91,12 +91,12 @@ def _parts(answer: Answer, display: Display) -> Iterator[Said]:
         yield from _by_resource(answer, display)
 
 
-def _stranded_sentences(answer: Answer) -> Iterator[Sentence]:
+def _stranded_sentences(answer: CapacityAnswer) -> Iterator[Sentence]:
     stranded = [line for each in answer.shapes for line in about_stranded(each)]
     yield from (Sentence(text=each, gap=not number) for number, each in enumerate(stranded))
 
 
-def _by_resource(answer: Answer, display: Display) -> Iterator[Said]:
+def _by_resource(answer: CapacityAnswer, display: Display) -> Iterator[Said]:
     """Yield each pool with its resources, and on pages each node."""
     in_full = display.in_full
     shown = answer.pools if in_full else answer.pools[:_POOLS_SHOWN]
@@ -131,7 +131,7 @@ def _heats(pool: Pool, shown: Sequence[Resource], most: int) -> Heats:
     )
 
 
-def capacity_sentence(answer: Answer) -> str:
+def capacity_sentence(answer: CapacityAnswer) -> str:
     """Return the sentence with the number of pending workloads that a pod more fits of, and with what is full."""
     nodes = count(sum(len(pool.nodes) for pool in answer.pools), "node")
     if answer.is_of_flags:
@@ -185,7 +185,7 @@ def about_pool(pool: Pool) -> str:
     return f"{place_text(pool)}: {named} fit." if named else f"{place_text(pool)}: no pod of the shapes fits."
 
 
-def capacity_data(answer: Answer) -> schema.Capacity:
+def capacity_data(answer: CapacityAnswer) -> schema.Capacity:
     """Return the Capacity of the contract. Amounts are the scheduler's: cpu in millicores, memory in bytes."""
     return {
         "apiVersion": API_VERSION,
