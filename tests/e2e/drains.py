@@ -75,7 +75,10 @@ def drained_room(seed: int) -> tuple[Room, list[str]]:
     budgets = [*room.budgets, *map(_once_more, doubled)]
     sets = [each for each in room.sets if each["metadata"]["name"] != WAITING]
     names = [each["metadata"]["name"] for each in room.nodes]
-    chosen = chance.sample(names, min(len(names) - 1, chance.choice([1, 1, 1, 2])))
+    protected = {_covered(each) for each in budgets}
+    crowds = Counter(pod["spec"]["nodeName"] for pod in room.pods if pod["metadata"]["labels"]["app"] in protected)
+    names.sort(key=lambda name: -crowds[name] if seed % 2 else chance.random())
+    chosen = names[: min(len(names) - 1, chance.choice([1, 1, 1, 2]))]
     return Room(room.nodes, sets, room.pods, budgets, [], ""), chosen
 
 
