@@ -61,11 +61,11 @@ def test_a_pod_whose_binding_is_done_and_its_answer_lost_keeps_its_room_through_
         hang_up(request)
 
     def bound_and_lost(request: Handler) -> None:
+        proxy.always = lambda _: away
+        proxy.cut_watches()  # before the binding, of which no watch is to tell
         with Api(control_plane.port, ADMIN_TOKEN) as server:
             target = {"metadata": {"name": "first"}, "target": {"kind": "Node", "name": "n1"}}
             server.create(f"{PODS}/first/binding", target)
-        proxy.always = lambda _: away
-        proxy.cut_watches()
         hang_up(request)
 
     with bind_watch(control_plane, f"--server={proxy.url}", "--take-over") as watcher:
