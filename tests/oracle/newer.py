@@ -54,7 +54,7 @@ def to_read(served: Iterable[str]) -> Iterator[str]:
     for tag in sorted(each for each in map(Tag.parse, served) if each is not None):
         minor = tag.version.of_minor
         if minor > SUPPORTED[-1]:
-            yield f"{tag} is of a minor that is not replayed: docs/adding-a-minor.md"
+            yield f"{tag} is of a minor that is not replayed: docs/development/adding-a-minor.md"
         elif minor in SUPPORTED and tag > read_up_to(minor):
             yield f"{tag} is newer than {read_up_to(minor)}, the newest of {minor} that was read"
         elif minor >= OLDEST_EXACT and tag.stage == len(_STAGES) - 1 and tag.version not in read_modules(minor):
