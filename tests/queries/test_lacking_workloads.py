@@ -206,3 +206,12 @@ def test_a_dump_is_not_followed() -> None:
     done = run("-w", "--from", "fixtures/triage")
     assert (done.returncode, done.stdout) == (2, "")
     assert "--watch follows a running cluster" in done.stderr
+
+
+def test_names_are_those_of_kubectl(tmp_path: Path) -> None:
+    path = tmp_path / "cluster.json"
+    objects = [node("n1"), pod("big", cpu="9"), *SITUATIONS[0]["objects"]]
+    path.write_text(json.dumps(_object("List", {}, items=objects)))
+    assert set(run("--from", str(path), "-o", "name").stdout.splitlines()) == {"pod/big", "deployment.apps/web"}
+    listed = run("capacity", "--from", str(path), "-o", "name").stdout.splitlines()
+    assert set(listed) == {"pod/big", "replicaset.apps/web-1"}

@@ -18,6 +18,7 @@ from kubectl_sched.render.capacity_tables import (
     zone_tables,
 )
 from kubectl_sched.render.document import Document, Heats, Listing, Said, Sentence, Verdict, notes_of
+from kubectl_sched.render.kubectl_names import kubectl_name
 from kubectl_sched.render.safe_text import count, listed, safe
 from kubectl_sched.render.show import Shown
 from kubectl_sched.safe_output import API_VERSION
@@ -47,9 +48,15 @@ def shown_capacity(answer: CapacityAnswer) -> Shown:
     return Shown(
         document=lambda display: capacity_document(answer, display),
         data=lambda: capacity_data(answer),
-        names=lambda: (f"shape/{each.shape.name} {each.capacity.total}" for each in answer.shapes),
+        names=lambda: map(_name, answer.shapes),
         remarks=lambda: answer.notes,
     )
+
+
+def _name(found: ShapeCapacity) -> str:
+    """Return `deployment.apps/web` for a workload; a shape of --shape is no object that kubectl knows."""
+    shape = found.shape
+    return f"shape/{shape.name}" if shape.source == "flag" else kubectl_name(shape.name.partition("/")[2])
 
 
 def capacity_document(answer: CapacityAnswer, display: Display) -> Document:

@@ -31,7 +31,7 @@ def shown_plan(answer: MakeRoomAnswer) -> Shown:
     return Shown(
         document=lambda _: plan_document(answer),
         data=lambda: plan_data(answer),
-        names=lambda: map(_step_name, answer.steps),
+        names=lambda: dict.fromkeys(map(_step_name, answer.steps)),
         remarks=lambda: (plan_sentence(answer), *answer.notes),
     )
 
@@ -66,7 +66,7 @@ def _parts(answer: MakeRoomAnswer) -> Iterator[Said]:
 
 
 def _step_name(step: Step) -> str:
-    return f"{step.action} " + (f"node/{step.node}" if step.pod is None else f"pod/{step.pod.name} node/{step.lands}")
+    return f"node/{step.node}" if step.pod is None else f"pod/{step.pod.name}"
 
 
 def plan_sentence(answer: MakeRoomAnswer) -> str:

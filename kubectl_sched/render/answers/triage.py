@@ -12,6 +12,7 @@ from kubectl_sched.render.answers.explain import WHAT_HELPS, rung_of
 from kubectl_sched.render.answers.explanation_data import suggestion_data
 from kubectl_sched.render.display import PAGES
 from kubectl_sched.render.document import Document, Ladder, Listing, Rung, Said, Sentence, Verdict, notes_of
+from kubectl_sched.render.kubectl_names import kubectl_name
 from kubectl_sched.render.safe_text import count, listed
 from kubectl_sched.render.sentences.group_sentences import (
     cause_in_words,
@@ -51,10 +52,20 @@ def shown_triage(triage: Triage) -> Shown:
     return Shown(
         document=lambda display: triage_document(triage, display),
         data=lambda: triage_data(triage),
-        names=lambda: (f"pod/{pod.name}" for group in triage.groups for pod in group.pods),
+        names=lambda: _names(triage),
         remarks=lambda: triage.notes,
         warnings=triage.warnings,
     )
+
+
+def _names(triage: Triage) -> Iterator[str]:
+    """Yield the pods that are there, and the workloads whose pods were never created."""
+    for group in triage.groups:
+        yield from (f"pod/{pod.name}" for pod in group.pods)
+        if group.missing:
+            yield from dict.fromkeys(
+                kubectl_name(f"{each.workload.kind}/{each.workload.name}") for each in group.missing
+            )
 
 
 def triage_exit_code(triage: Triage) -> int:
