@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec.structs import replace
 
+from kubectl_sched.api.pod import PodStatus
 from kubectl_sched.api.pod_volumes import Volume
 from kubectl_sched.framework.interface import PreFilterExtensions
 from kubectl_sched.framework.replicas import DependsOn
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kubectl_sched.api.meta import Labels
-    from kubectl_sched.api.pod import ContainerStatus, Pod, PodSpec, PodStatus
+    from kubectl_sched.api.pod import ContainerStatus, Pod, PodSpec
     from kubectl_sched.framework.interface import FilterPlugin
     from kubectl_sched.scheduler.result import ScheduleResult
 
@@ -35,7 +36,7 @@ def likeness(pod: Pod, unasked: frozenset[str] = frozenset(), *, with_volumes: b
         metadata.owner_references,
         metadata.deletion_timestamp,
         _decisive_spec(spec, with_volumes=with_volumes),
-        _decisive_status(pod.status),
+        _DECISIVE_WHEN_FRESH if pod.status == _FRESH else _decisive_status(pod.status),
         metadata.name if named or spec.resource_claims else "",
     )
 
@@ -70,6 +71,10 @@ def _decisive_status(status: PodStatus) -> Likeness:
 
 def _resources_of(status: ContainerStatus) -> Likeness:
     return status.name, status.allocated_resources, status.resources
+
+
+_FRESH = PodStatus()
+_DECISIVE_WHEN_FRESH = _decisive_status(_FRESH)
 
 
 def is_plain(pod: Pod) -> bool:

@@ -187,7 +187,7 @@ class GroupRanking:
         group.size -= 1
         for each in self._counting:
             each.place(row)
-        total = self._total_of[row] = self._scores.with_requests(row, after.points)[0]
+        total = self._total_of[row] = self._total_of[row] + self._scores.with_requests(row, after.points)
         if after.passes:
             joined = self._group_of[row] = self._next(group) if group.is_left else group
             joined.put(place, total)

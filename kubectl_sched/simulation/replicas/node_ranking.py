@@ -73,7 +73,7 @@ class NodeRankings:
 
     def place(self, _: Pod, row: int, after: OwnNode) -> bool:
         """Give the node its new total, or leave it out if it is full. The ranking is never spent."""
-        self.total_of[row] = self._scores.with_requests(row, after.points)[1]
+        self.total_of[row] += self._scores.with_requests(row, after.points)
         self.changed.append(row)
         self.passes[row] &= after.passes
         if self._is_of_claims:

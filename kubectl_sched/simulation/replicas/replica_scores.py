@@ -144,11 +144,13 @@ class ReplicaScores:
         """int64[n]: all points."""
         return self._own + self._of_others
 
-    def with_requests(self, row: int, points: int) -> tuple[int, int]:
-        """Return the own points of a node, and its total, now that plugins of `of_requests` give it these points."""
-        own = int(self._own[row]) + points - self._of_requests[row]
-        self._own[row], self._of_requests[row] = own, points
-        return own, own + int(self._of_others[row])
+    def with_requests(self, row: int, points: int) -> int:
+        """Have these points of the plugins in `of_requests` on a node, and return by how much its total changes."""
+        change = points - self._of_requests[row]
+        if change:
+            self._own[row] += change
+            self._of_requests[row] = points
+        return change
 
     def weigh(self, rows: Rows) -> bool:
         """Weigh the raw scores among these feasible nodes; report whether a total of theirs has changed."""
