@@ -54,6 +54,7 @@ class Annotations(Part, frozen=True, rename=None):
     extended_resource_claim: str | None = msgspec.field(
         name="resource.kubernetes.io/extended-resource-claim", default=None
     )
+    project_node_selector: str | None = msgspec.field(name="openshift.io/node-selector", default=None)
     namespace_node_selector: str | None = msgspec.field(
         name="scheduler.alpha.kubernetes.io/node-selector", default=None
     )

@@ -1,6 +1,7 @@
 """Node selectors and tolerations that a pod has from its namespace, and not from its manifest.
 
-The admission plugins PodNodeSelector and PodTolerationRestriction add them from the namespace's annotations.
+The admission plugins PodNodeSelector and PodTolerationRestriction, and that of OpenShift's projects, add them from the
+namespace's annotations.
 """
 
 from __future__ import annotations
@@ -33,15 +34,20 @@ def findings(result: ScheduleResult, around: Surroundings) -> Iterator[Finding]:
     if namespace is None:
         return
     annotations = namespace.metadata.annotations
-    selector = _selector(annotations.namespace_node_selector or "")
-    pairs = [pair for pair in selector.items() if pair in (result.pod.spec.node_selector or {}).items()]
-    if pairs and _rejects(result, "NodeAffinity"):
-        told = ", ".join(f"{key}={value}" for key, value in pairs[:_SHOWN])
-        yield Finding(
-            kind=KIND,
-            sentence=f"Its nodeSelector {told} comes from namespace {namespace.name} (annotation "
-            "scheduler.alpha.kubernetes.io/node-selector), which admission adds to every pod there",
-        )
+    selectors = (
+        ("scheduler.alpha.kubernetes.io/node-selector", annotations.namespace_node_selector),
+        ("openshift.io/node-selector", annotations.project_node_selector),
+    )
+    for annotation, text in selectors if _rejects(result, "NodeAffinity") else ():
+        selector = _selector(text or "")
+        pairs = [pair for pair in selector.items() if pair in (result.pod.spec.node_selector or {}).items()]
+        if pairs:
+            told = ", ".join(f"{key}={value}" for key, value in pairs[:_SHOWN])
+            yield Finding(
+                kind=KIND,
+                sentence=f"Its nodeSelector {told} comes from namespace {namespace.name} (annotation {annotation}), "
+                "which admission adds to every pod there",
+            )
     tolerations = [each for each in _tolerations(annotations.default_tolerations or "") if _helps(each, result)]
     if tolerations:
         told = ", ".join(f"{each.key or 'every key'}" for each in tolerations[:_SHOWN])

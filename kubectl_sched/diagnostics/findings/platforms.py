@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 KIND: Final = "Platform"
 
 _OS: Final = "kubernetes.io/os"
+_WINDOWS: Final = "windows"
 _ARCH: Final = "kubernetes.io/arch"
 _WRONG_PLATFORM = pattern(r"no matching manifest for|no match for platform in manifest|exec format error")
 
@@ -38,6 +39,13 @@ def findings(result: ScheduleResult, around: Surroundings) -> Iterator[Finding]:
             f"kubelet refuses it, as the scheduler does not look at spec.os; add nodeSelector {_OS}: {wanted}",
             spoils_start=True,
         )
+    windows = next((node for node in nodes if node.labels.get(_OS) == _WINDOWS), None)
+    if windows is not None and not wanted and not _is_meant_for_windows(result.pod):
+        yield Finding(
+            kind=KIND,
+            sentence=f"It may land on {windows.name}, which runs Windows, and nothing in the pod says that its images "
+            f"are built for it: images for Linux cannot start there; add nodeSelector {_OS}: linux",
+        )
     failed = _failed_by_platform(result.pod, around)
     if failed is None:
         return
@@ -54,6 +62,16 @@ def findings(result: ScheduleResult, around: Surroundings) -> Iterator[Finding]:
             f"it lands on {same.name}, which is {arch}, too; add {select}, or build the image for {arch}",
             spoils_start=True,
         )
+
+
+def _is_meant_for_windows(pod: Pod) -> bool:
+    """Report whether the pod names its operating system, or tolerates a taint by which Windows nodes are kept."""
+    affinity = pod.spec.affinity.node_affinity if pod.spec.affinity is not None else None
+    required = affinity.required if affinity is not None else None
+    terms = required.node_selector_terms if required is not None else ()
+    chooses = any(each.key == _OS for term in terms for each in term.match_expressions)
+    tolerates = any(_WINDOWS in (each.value.lower(), each.key.lower()) for each in pod.spec.tolerations)
+    return chooses or tolerates or _OS in (pod.spec.node_selector or {})
 
 
 def _images(pod: Pod) -> frozenset[str]:
