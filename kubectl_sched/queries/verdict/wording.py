@@ -104,12 +104,13 @@ def amounts(resource: str, *values: int) -> list[str]:
 
 
 def typed(pod: Pod, resource: str, amount: int) -> str:
-    """Return what the pod asks for as its manifest has it, where one container asks for all of it."""
+    """Return what the pod asks for as its manifest has it, where one container asks for all of it and gives a unit."""
     asked = [
         str(container.resources.requests[resource])
         for container in (*pod.spec.init_containers, *pod.spec.containers)
         if resource in container.resources.requests
     ]
-    if len(asked) == 1 and not pod.spec.overhead:
+    is_plain_bytes = is_bytes(resource) and len(asked) == 1 and asked[0].isdecimal()
+    if len(asked) == 1 and not pod.spec.overhead and not is_plain_bytes:
         return asked[0]
     return amounts(resource, amount)[0]
