@@ -27,6 +27,9 @@ _MARKS = 4
 _LONGEST_NAME = 44
 _LEAST_NAME = 5
 _LEAST_SCORE, _LONGEST_SCORE = 5, 20
+_WHOLE_NAMES = 80
+"""From this width on, names of plugins are whole: a column that has no room for its own is left out."""
+
 _LEAST_WHY = 26
 _WHY_SHARE = 0.4
 """Of the width, at least so much is the reason's."""
@@ -64,7 +67,7 @@ def columns(view: View, listing: Listing, width: int) -> tuple[Column, ...]:
     least = max(_LEAST_WHY, int(width * _WHY_SHARE)) if width < _ROOMY else _LEAST_WHY
     room = width - _MARKS - sum(column.width + _GAP for column in first) - least
     chosen: list[Column] = []
-    for column in _optional(view, listing):
+    for column in _optional(view, listing, _LONGEST_SCORE if width < _WHOLE_NAMES else width):
         if column.width + _GAP <= room or column.key in {view.sort.key, LACKING, *listing.deciding[:1]}:
             chosen.append(column)
             room -= column.width + _GAP
@@ -73,8 +76,8 @@ def columns(view: View, listing: Listing, width: int) -> tuple[Column, ...]:
     return (*first, *middle, Column(key="why", heading="Why", width=max(least + room, 0)))
 
 
-def _optional(view: View, listing: Listing) -> list[Column]:
-    """Return the columns that fit, the most wanted first."""
+def _optional(view: View, listing: Listing, longest: int) -> list[Column]:
+    """Return the columns that may stand there, the most wanted first; a plugin's name has at most `longest` cells."""
     result = view.result
     known = {
         "bar": Column(key="bar", heading="", width=_BAR),
@@ -84,7 +87,7 @@ def _optional(view: View, listing: Listing) -> list[Column]:
         told = f"{name}{listing.unit(resource).name} free"
         known[resource] = Column(key=resource, heading=told, width=len(told) + 1, right=True)
     for each in result.scores:
-        width_of = min(max(len(each.plugin) + 1, _LEAST_SCORE), _LONGEST_SCORE)
+        width_of = min(max(len(each.plugin) + 1, _LEAST_SCORE), longest)
         known[each.plugin] = Column(key=each.plugin, heading=each.plugin, width=width_of, right=True)
     if listing.lacking is not None:
         name = f"{_with_unit(listing, listing.lacking)} free/wanted"
