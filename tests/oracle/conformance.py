@@ -81,8 +81,8 @@ LOOPS = """
 
 These comparisons are made by command; a part of each is in `pytest -m oracle`. None of them showed a difference.
 
-- `ORACLE_EXAMPLES=1300 pytest -m oracle tests/oracle/loops/test_batching.py`: 2,109 queues that the scheduling
-  loop of 1.36 empties, with opportunistic batching.
+- `ORACLE_EXAMPLES=1300 pytest -m oracle tests/oracle/loops/test_batching.py`: 2,109 queues each that the
+  scheduling loops of 1.36 and 1.37 empty, with opportunistic batching.
 - `ORACLE_EXAMPLES=300 pytest -m oracle tests/oracle/test_groups.py -k caches`: members that take each other's order of
   nodes, 1,651 attempts of 1.37 and 519 of 1.36.
 - `python -m tests.oracle.karpenter.compare --movement --pods 10000`: 10,008 pods in 880 clusters with leaving nodes,
