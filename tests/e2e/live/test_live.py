@@ -573,13 +573,15 @@ def test_what_needs_the_nodes_says_that_they_may_not_be_read(
 
 
 def test_a_pod_that_is_not_there_brings_those_near_it(control_plane: ControlPlane) -> None:
-    done = program(control_plane, "explain", "smal")
+    done = program(control_plane, "explain", "smll")
     assert done.returncode == 2
-    assert "there is no pod smal in namespace default; near it: small" in done.stderr
+    assert "there is no pod smll in namespace default; near it: small" in done.stderr
     elsewhere = program(control_plane, "explain", "busy-3")
-    assert "there is one in team (-n team)" in elsewhere.stderr
-    nowhere = program(control_plane, "explain", "-n", "kube-public", "smal")
-    assert "there is no pod smal in namespace kube-public, which has none; another namespace" in nowhere.stderr
+    assert elsewhere.stdout.startswith("team/busy-3: ")
+    named = program(control_plane, "explain", "-n", "default", "busy-3")
+    assert (named.returncode, "there is one in team (-n team)" in named.stderr) == (2, True)
+    nowhere = program(control_plane, "explain", "-n", "kube-public", "smll")
+    assert "there is no pod smll in namespace kube-public, which has none; another namespace" in nowhere.stderr
 
 
 @pytest.mark.parametrize("name", ["a=b", "a\\b", "a/../b", "a b"])
@@ -629,7 +631,8 @@ def test_pods_that_never_came_to_be_are_told_of_beside_those_that_wait(control_p
     api.create(pods_of("full", "events"), event)
     for flags in (["-n", "full"], ["-A"]):
         done = program(control_plane, "explain", *flags)
-        assert "ReplicaSet full/web-abc lacks 2 pods; the ResourceQuota small does not allow it" in done.stdout
+        assert "ReplicaSet full/web-abc: 2 of 3 pods are missing: quota small has no room for more" in done.stdout
+        assert "a pod asks for 1 requests.cpu, 1 of 1 are used" in done.stdout
 
 
 def test_events_tell_the_same_in_either_of_their_apis(api: Api) -> None:
