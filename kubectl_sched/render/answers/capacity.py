@@ -153,7 +153,14 @@ def capacity_sentence(answer: CapacityAnswer) -> str:
     shown, more = full[:_FULL_SHOWN], len(full) - _FULL_SHOWN
     if more > 0:
         shown.append(f"{more:,} more")
-    return "; ".join(filter(None, (nodes, some if pending else "", f"full: {listed(shown)}" if shown else ""))) + "."
+    return (
+        "; ".join(
+            filter(
+                None, (nodes, some if pending else "no workload is pending", f"full: {listed(shown)}" if shown else "")
+            )
+        )
+        + "."
+    )
 
 
 def stranded_in(pool: Pool) -> Iterator[str]:
