@@ -28,6 +28,7 @@ from kubectl_sched.sources.live.needed_kinds import (
     GATES,
     NOT_SUCCEEDED,
     Need,
+    autoscaler_evidence,
     autoscaler_needs,
     event_needs,
     gate_needs,
@@ -54,6 +55,9 @@ Item = TypeVar("Item", bound="KubernetesObject")
 _BY_KUBELETS = "source=kubelet,type=Warning"
 _AT_ONCE_ON_THIS_HOST = 3
 """Lists at a time where the server shares our processors: more of them only wait for one another."""
+
+_OF_NODES = "NodeClaim"
+"""The kind that questions about the nodes of autoscalers ask for."""
 
 
 class _Version(msgspec.Struct, frozen=True):
@@ -167,7 +171,7 @@ class _Reading:
         if self._lists.forbidden:
             return lists
         everybody = _of_kind(lists, Pod)
-        autoscaling = autoscaler_needs(pods, _of_kind(lists, Node), everybody) if selection.is_one_pod else ()
+        autoscaling = _autoscaling(pods, selection, _of_kind(lists, Node), everybody)
         asked = {need for need, _ in others}
         evidence = self._lists.ask([*scheduler_needs(everybody), *(need for need in autoscaling if need not in asked)])
         return [*lists, *self._lists.results(others, pods, selection.namespace or ""), *self._lists.results(evidence)]
@@ -199,6 +203,15 @@ class _Reading:
             forbidden=tuple(self._lists.forbidden),
             is_live=True,
         )
+
+
+def _autoscaling(
+    pods: Sequence[Pod], selection: Selection, nodes: Sequence[Node], everybody: Sequence[Pod]
+) -> tuple[Need, ...]:
+    """Return what tells of autoscalers: for one pod that waits, and for questions about the nodes that they make."""
+    if selection.is_one_pod:
+        return autoscaler_needs(pods, nodes, everybody)
+    return autoscaler_evidence(nodes, everybody) if _OF_NODES in selection.also else ()
 
 
 def _of_kind(lists: Iterable[Listed], kind: type[Item]) -> list[Item]:

@@ -177,8 +177,11 @@ def autoscaler_needs(pods: Iterable[Pod], nodes: Sequence[Node], everybody: Iter
 
     cluster-autoscaler is known by its pod, or by the labels of providers that hide it.
     """
-    if all(pod.spec.node_name for pod in pods):
-        return ()
+    return () if all(pod.spec.node_name for pod in pods) else autoscaler_evidence(nodes, everybody)
+
+
+def autoscaler_evidence(nodes: Sequence[Node], everybody: Iterable[Pod]) -> tuple[Need, ...]:
+    """Return the lists that tell what the autoscaler of these nodes would do."""
     from kubectl_sched.node_provisioning.cluster_autoscaler.node_groups import AKS, GKE
 
     labels = {label for node in nodes for label in node.metadata.labels}

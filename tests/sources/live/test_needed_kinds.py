@@ -19,6 +19,7 @@ from kubectl_sched.sources.live.needed_kinds import (
     STORAGE,
     WORKLOADS,
     Need,
+    autoscaler_evidence,
     autoscaler_needs,
     local_queues,
     needless,
@@ -178,3 +179,5 @@ def test_cluster_autoscalers_status_is_read_only_where_one_is_seen() -> None:
     assert [each.kind for each in autoscaler_needs([waiting], [gke], [waiting])] == ["DaemonSet", "ConfigMap"]
     placed = replace(waiting, spec=PodSpec(node_name="n1"))
     assert autoscaler_needs([placed], [gke], [own]) == ()
+    assert [each.kind for each in autoscaler_evidence([gke], [placed])] == ["DaemonSet", "ConfigMap"]
+    assert autoscaler_evidence([plain], [placed]) == ()
