@@ -118,6 +118,23 @@ def test_the_taint_of_a_candidate_tells_how_long_the_node_has_been_unneeded(tmp_
     assert found["autoscaler"]["unknown"] == []
 
 
+def test_the_last_words_of_the_autoscaler_about_the_node_are_quoted(tmp_path: Path) -> None:
+    def event(name: str, reason: str, message: str, at: str) -> Json:
+        return {"apiVersion": "v1", "kind": "Event", "metadata": {"name": name, "namespace": "default"},
+                "involvedObject": {"kind": "Node", "name": "n1"}, "reason": reason, "message": message,
+                "lastTimestamp": at}  # fmt: skip
+
+    events = [
+        event("a", "Unconsolidatable", "Can't replace with a cheaper node", "2026-11-06T08:00:00Z"),
+        event("b", "Unconsolidatable", "Not all pods would schedule", "2026-11-06T07:00:00Z"),
+        event("c", "Rebooted", "other", "2026-11-06T09:00:00Z"),
+    ]
+    found = removal(tmp_path, {**CONSOLIDATABLE, "objects": [*CONSOLIDATABLE["objects"], *events]})
+    assert found["said"] == [
+        {"reason": "Unconsolidatable", "message": "Can't replace with a cheaper node", "at": "2026-11-06T08:00:00Z"}
+    ]
+
+
 @pytest.mark.parametrize("flag", ["--pending", "--evidence", "--new-nodes", "--drifted", "--node=general-1"])
 def test_flags_about_pods_are_refused(flag: str) -> None:
     done = run("explain", "nodes", "--from", "fixtures/demo", flag)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
+from kubectl_sched.api.core import Event
 from kubectl_sched.node_provisioning.karpenter.karpenter_labels import NODE_POOL
 from kubectl_sched.queries.provisioning.autoscaler_removal import AutoscalerRemovals
 from kubectl_sched.queries.provisioning.karpenter_removal import KarpenterRemovals
@@ -29,6 +30,14 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.sources.dump.dump import Dump
 
+_REASONS: Final = frozenset(
+    {
+        "Unconsolidatable", "DisruptionBlocked", "DisruptionTerminating", "ConsolidationCandidate",
+        "ConsolidationRejected", "ConsolidationApproved", "ScaleDown", "ScaleDownEmpty", "ScaleDownFailed",
+    }
+)  # fmt: skip
+"""The reasons of events that Karpenter and cluster-autoscaler have about the removal of nodes."""
+
 _CONTROL_PLANE: Final = frozenset({"node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"})
 
 
@@ -45,7 +54,7 @@ class NodeRemovals:
 
         Raises SchedError if the file of instance types is unusable.
         """
-        removal = self._judged(node, plan)
+        removal = replace(self._judged(node, plan), said=self._events.get(node.name, ()))
         if budgets_known or removal.verdict != REMOVABLE:
             return removal
         return replace(removal, verdict=UNKNOWN, unknown=("PodDisruptionBudgets were not read", *removal.unknown))
@@ -57,6 +66,23 @@ class NodeRemovals:
             return self._autoscaler.of(node, plan)
         reasons = (*_of_role(node), *reasons_of_drain(plan))
         return Removal(by=None, verdict=HELD if reasons else REMOVABLE, reasons=reasons)
+
+    @cached_property
+    def _events(self) -> dict[str, tuple[tuple[str, str, str], ...]]:
+        """The last event of each reason that an autoscaler has about a node, newest first, by the node."""
+        newest: dict[str, dict[str, Event]] = {}
+        for event in self._dump.objects:
+            if isinstance(event, Event) and event.about.kind == "Node" and event.reason in _REASONS:
+                of_node = newest.setdefault(event.about.name, {})
+                if event.reason not in of_node or of_node[event.reason].last_seen < event.last_seen:
+                    of_node[event.reason] = event
+        return {
+            name: tuple(
+                (each.reason, each.text, each.last_seen)
+                for each in sorted(events.values(), key=lambda each: each.last_seen, reverse=True)
+            )
+            for name, events in newest.items()
+        }
 
     @cached_property
     def _karpenter(self) -> KarpenterRemovals:

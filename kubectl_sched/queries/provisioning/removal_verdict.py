@@ -49,6 +49,9 @@ class Removal(CachingRecord, frozen=True, kw_only=True):
     how: str = ""
     """The way in which the node would go, a clause; empty if that is a plain removal."""
 
+    said: tuple[tuple[str, str, str], ...] = ()
+    """The autoscaler's last event of each reason about the node: the reason, the message and the time."""
+
     @property
     def held_by(self) -> str:
         """The kind of the first thing that holds the node; `nobody` where nothing does."""

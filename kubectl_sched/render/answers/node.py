@@ -17,7 +17,7 @@ from kubectl_sched.queries.provisioning.removal_verdict import (
     ROOM,
     UNKNOWN,
 )
-from kubectl_sched.render.document import Commands, Document, Listing, Said, Sentence, Verdict, notes_of
+from kubectl_sched.render.document import Commands, Document, Listing, Quote, Said, Sentence, Verdict, notes_of
 from kubectl_sched.render.safe_text import count, listed, safe
 from kubectl_sched.render.show import Shown
 from kubectl_sched.render.table import Column, Table
@@ -118,6 +118,9 @@ def _parts(found: NodeExplanation) -> Iterator[Said]:
         yield Sentence(text="No autoscaler is seen that would remove it.", gap=True)
     if removal.reasons:
         yield Listing(tables=(_reasons_table(found),), caption="What keeps the node", gap=True)
+    who = _NAMES.get(removal.by or "", "An autoscaler")
+    for reason, message, at in removal.said:
+        yield Quote(heading=f"{who} said {safe(reason)} at {safe(at)}", text=message)
     yield from (Sentence(text=f"Not known: {safe(each)}.") for each in removal.unknown)
     if found.plan.moves or found.plan.pending:
         yield Listing(tables=(_moves_table(found),), caption="Where its pods would land", gap=True)
@@ -289,6 +292,7 @@ def _data(found: NodeExplanation) -> schema.NodeAnswer:
             "verdict": removal.verdict,
             "heldBy": removal.held_by if removal.verdict == HELD else None,
             "how": removal.how or None,
+            "said": [{"reason": reason, "message": message, "at": at} for reason, message, at in removal.said],
             "reasons": [
                 {
                     "pod": None if each.pod is None else _name(each.pod),

@@ -32,6 +32,14 @@ class AutoscalerFacts(TypedDict):
     unknown: list[str]
 
 
+class NodeEvent(TypedDict):
+    """An event of the autoscaler about the node."""
+
+    reason: str
+    message: str
+    at: str
+
+
 class Stays(TypedDict):
     """The autoscaler that would remove the node, and whether it may."""
 
@@ -39,6 +47,7 @@ class Stays(TypedDict):
     verdict: str
     heldBy: str | None
     how: str | None
+    said: list[NodeEvent]
     reasons: list[StayReason]
     autoscaler: AutoscalerFacts
 

@@ -211,7 +211,9 @@ def _autoscaling(
     """Return what tells of autoscalers: for one pod that waits, and for questions about the nodes that they make."""
     if selection.is_one_pod:
         return autoscaler_needs(pods, nodes, everybody)
-    return autoscaler_evidence(nodes, everybody) if _OF_NODES in selection.also else ()
+    if _OF_NODES not in selection.also:
+        return ()
+    return (*autoscaler_evidence(nodes, everybody), Need("Event", fields="involvedObject.kind=Node"))
 
 
 def _of_kind(lists: Iterable[Listed], kind: type[Item]) -> list[Item]:
