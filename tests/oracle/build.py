@@ -43,8 +43,8 @@ KNOWN_PATCHES = {
 
 PROGRAM = Path(__file__).parent / "program"
 
-NEWEST_NEEDED = "auto"
-"""The toolchain that fetches the Go that a module names where the installed one is older."""
+OWN_GO = (1, 26)
+"""The Go that must be installed; what a module needs beyond it is fetched."""
 
 Request = dict[str, Any]
 Answer = dict[str, Any]
@@ -106,7 +106,7 @@ def program(version: str) -> Path:
     if not target.exists():
         flags = ["-tags", tags(minor), "-ldflags", f"-X main.kubernetesVersion={patch}"]
         if patch == VERSIONS[minor]:
-            build(module, target, flags=flags, toolchain=NEWEST_NEEDED)
+            build(module, target, flags=flags)
         else:
             with tempfile.TemporaryDirectory() as folder:
                 build(
@@ -114,7 +114,6 @@ def program(version: str) -> Path:
                     target,
                     flags=["-mod=mod", *flags],
                     sources=PROGRAM,
-                    toolchain=NEWEST_NEEDED,
                 )
     return target
 
@@ -136,6 +135,13 @@ def tags(minor: str) -> str:
     return ",".join(f"k8s{known}" for known in VERSIONS if known <= minor)
 
 
+def toolchain_of(module: Path) -> str:
+    """`go1.27.0+auto` for a module file that needs a newer Go: the command itself looks at go.mod alone."""
+    named = re.search(r"^go (\d+)\.(\d+)\S*$", module.read_text(), re.MULTILINE)
+    newer = named is not None and (int(named[1]), int(named[2])) > OWN_GO
+    return f"{named[0].replace(' ', '')}+auto" if named is not None and newer else ""
+
+
 def build(
     module: Path,
     target: Path,
@@ -147,9 +153,11 @@ def build(
 ) -> None:
     """Build a package of `sources`, else of what is beside the module file, into `target`, which appears when whole.
 
-    A toolchain such as "go1.26.9" is fetched by Go itself where it is not the one that is installed.
+    A toolchain such as "go1.26.9" is fetched by Go itself where it is not the one that is installed; without it the one
+    is taken that the module file needs.
     """
     command = go()
+    toolchain = toolchain or toolchain_of(module)
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent) as folder:
         partial = Path(folder) / target.name

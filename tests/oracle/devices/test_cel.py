@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from kubectl_sched.dynamic_resource_allocation.cel import CelError, CompileError, Dialect, compile_expression
-from tests.oracle.build import NEWEST_NEEDED, PROGRAM, build, cache_home, fingerprint, tags
+from tests.oracle.build import PROGRAM, build, cache_home, fingerprint, tags
 from tests.oracle.generate.expressions import expression
 from tests.plugins.devices.test_cel import DEVICE, searched
 
@@ -90,7 +90,7 @@ def ask(minor: str, requests: list[dict[str, Any]]) -> list[dict[str, Any]]:
     module, sources = PROGRAM / f"v{minor}.mod", [*(PROGRAM / "cel").glob("*.go")]
     target = cache_home() / "oracle" / f"cel-{minor}-{fingerprint([*sources, module])}" / "cel"
     if not target.exists():
-        build(module, target, flags=["-tags", tags(minor)], package="./cel", toolchain=NEWEST_NEEDED)
+        build(module, target, flags=["-tags", tags(minor)], package="./cel")
     lines = "\n".join(map(json.dumps, requests))
     done = subprocess.run([target], input=lines, capture_output=True, text=True, check=True, encoding="utf-8")
     return [json.loads(line) for line in done.stdout.split("\n") if line]
