@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from kubectl_sched.diagnostics.warnings import without_topology_key
-from kubectl_sched.render.ages import at_moment
 from kubectl_sched.render.document import (
     Commands,
     Document,
@@ -29,14 +28,14 @@ from kubectl_sched.render.funnel import funnel
 from kubectl_sched.render.node_order import closest, own_first, rejected_rows
 from kubectl_sched.render.node_tables import best_tables, funnel_table, rejected_table, wide_scores
 from kubectl_sched.render.safe_text import count
-from kubectl_sched.render.sentences.below_verdict import below_verdict
 from kubectl_sched.render.sentences.node_sentences import verdict_in_words
 from kubectl_sched.render.sentences.preemption_sentence import preemption
 from kubectl_sched.render.sentences.reason_clauses import clauses
 from kubectl_sched.render.sentences.search_start_sentence import sampling_words
-from kubectl_sched.render.sentences.status_sentences import status_sentences
+from kubectl_sched.render.sentences.status_sentences import stage_words, status_sentences
 from kubectl_sched.render.sentences.verdict_line import verdict_of_pod
 from kubectl_sched.render.table import Column, Table
+from kubectl_sched.scheduler.member_result import MemberResult
 from kubectl_sched.scheduler.result import Outcome
 
 if TYPE_CHECKING:
@@ -101,9 +100,12 @@ def _facts(explanation: Explanation) -> Iterator[tuple[str, str]]:
 def _lead(explanation: Explanation, display: Display) -> Iterator[Said]:
     """Yield what stands before the numbers: the pod's status, the winner's lead, the groups of nodes, what helps."""
     result, in_full = explanation.shown, display.in_full
-    more = below_verdict(explanation)
-    if more:
-        yield Sentence(text=f"{more}.", rank=7, keep=2)
+    if not _is_plain(explanation):
+        from kubectl_sched.render.sentences.below_verdict import below_verdict  # most verdicts say all
+
+        more = below_verdict(explanation)
+        if more:
+            yield Sentence(text=f"{more}.", rank=7, keep=2)
     yield from _findings(explanation.findings, in_full=in_full)
     yield from status_sentences(explanation)
     if explanation.new_nodes is not None and explanation.new_nodes.in_full:
@@ -154,6 +156,8 @@ def _words_of_scheduler(explanation: Explanation) -> Iterator[Said]:
         yield Quote(heading="kube-scheduler would say", text=result.event, rank=6, keep=2, gap=True)
     said = explanation.said
     if said is not None and not said.differs and result.event is not None:
+        from kubectl_sched.render.ages import at_moment  # most pods have no message
+
         but = ", except for the part about preemption" if said.preemption_differs else ""
         yield Sentence(text=f"{said.by} said so{at_moment(said.at, said.read_at)}{but}.", tone="dim", rank=5)
 
@@ -192,6 +196,16 @@ def _new_nodes(found: NewNodes) -> Iterator[Said]:
     for table in new_nodes_tables(found):
         yield Listing(tables=(table,), caption=f"New nodes by {table.headings[0]}", rank=8, gap=True)
     yield Sentence(text=assumed_sentence(found), tone="dim", rank=3)
+
+
+def _is_plain(explanation: Explanation) -> bool:
+    """Report whether the verdict says all there is besides the groups of nodes and the numbers."""
+    result, history = explanation.result, explanation.history
+    is_asked = (history is None or history.verdict != "NotScheduled") and not explanation.gates
+    is_created = explanation.stage is None or explanation.stage.name != "NotCreated"
+    is_judged = result.pre_filter.is_success and not result.unknown and result.failure is None
+    is_decided = result.outcome in {Outcome.SCHEDULABLE, Outcome.UNSCHEDULABLE} and not isinstance(result, MemberResult)
+    return is_asked and is_created and is_judged and is_decided and stage_words(explanation) is None
 
 
 def _groups(groups: Sequence[NodeGroup], *, in_full: bool) -> Iterator[Said]:
