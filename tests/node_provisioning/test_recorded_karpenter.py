@@ -1,4 +1,4 @@
-"""Decisions of Karpenter 1.14.1 on generated clusters, replayed (see tests/oracle/karpenter/compare.py)."""
+"""Decisions of Karpenter 1.14.1 and 1.15.0 on generated clusters, replayed (see tests/oracle/karpenter/compare.py)."""
 
 import gzip
 from pathlib import Path

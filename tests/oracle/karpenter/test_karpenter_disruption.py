@@ -29,4 +29,4 @@ def karpenter(request: pytest.FixtureRequest) -> Iterator[KarpenterOracle]:
 @pytest.mark.parametrize("seed", CLUSTERS)
 def test_every_node_has_the_verdicts_of_karpenter(karpenter: KarpenterOracle, seed: int) -> None:
     request, theirs = asked(karpenter, seed)
-    assert disagreements({**request, "release": karpenter.version}, theirs) == {}
+    assert disagreements(karpenter, {**request, "release": karpenter.version}, theirs) == {}
