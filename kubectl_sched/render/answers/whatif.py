@@ -111,7 +111,7 @@ def what_if_document(answer: WhatIfAnswer, display: Display) -> Document:
     return Document(
         verdict=_headline(answer),
         parts=(*(drain_parts(drained, display) if drained is not None else ()), *_parts(result, display)),
-        notes=notes_of((*answer.changing, *(drain_changing(drained) if drained is not None else ())), premises),
+        notes=notes_of((*(drain_changing(drained) if drained is not None else ()), *answer.changing), premises),
         facts=(("Replayed as", f"kube-scheduler {answer.kubernetes_patch or answer.kubernetes_version}"),),
         heading="What if",
         command="whatif",

@@ -111,7 +111,7 @@ def completeness(
     changing, premises = _missing(dump, results, frozenset(told))
     if "Node" not in dump.present:
         changing.insert(0, "the dump has no node list (kubectl get nodes -o json), so no node can be feasible")
-    changing += _namespaces(dump)
+    premises += _namespaces(dump)
     if dump.taken_at is not None:
         moment = dump.taken_at[:16].replace("T", " ")
         age = time_since(dump.taken_at, now or datetime.now(UTC))
@@ -145,4 +145,4 @@ def _namespaces(dump: Dump) -> Iterator[str]:
     namespaces = {pod.metadata.namespace for pod in dump.pods}
     if namespaces and "kube-system" not in namespaces and any(isinstance(item, Node) for item in dump.others):
         shown = ", ".join(sorted(namespaces)[:3]) + (", ..." if len(namespaces) > 3 else "")
-        yield f"the dump has pods of {shown} only, so nodes may be fuller than they seem (all: `kubectl get pods -A`)"
+        yield f"it has pods of {shown} only, so nodes may be fuller than they seem (all: `kubectl get pods -A`)"
