@@ -15,7 +15,7 @@ from kubectl_sched.api.affinity import (
     Toleration,
 )
 from kubectl_sched.api.component_helpers.node_affinity import METADATA_NAME, RequiredNodeAffinity
-from kubectl_sched.api.component_helpers.taints import NO_EXECUTE, find_untolerated_taint
+from kubectl_sched.api.component_helpers.taints import NO_EXECUTE, Tolerations
 from kubectl_sched.api.meta import ObjectMeta
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.controllers.controller_reference import controller_reference
@@ -72,7 +72,7 @@ def with_daemon_tolerations(spec: PodSpec) -> PodSpec:
 
 def runs_on(spec: PodSpec, node: Node) -> bool:
     """Report whether the controller makes a pod for the node (NodeShouldRunDaemonPod)."""
-    return stays_on(spec, node) and find_untolerated_taint(node.spec.taints, spec.tolerations) is None
+    return stays_on(spec, node) and Tolerations(each=spec.tolerations).first_untolerated(node.spec.taints) is None
 
 
 def stays_on(spec: PodSpec, node: Node) -> bool:
@@ -81,9 +81,8 @@ def stays_on(spec: PodSpec, node: Node) -> bool:
         return False
     taints = (taint for taint in node.spec.taints if taint.effect == NO_EXECUTE)
     required = RequiredNodeAffinity.of(Pod(spec=spec))
-    return (
-        required.matches(node.metadata.labels, node.name) and find_untolerated_taint(taints, spec.tolerations) is None
-    )
+    tolerations = Tolerations(each=spec.tolerations)
+    return required.matches(node.metadata.labels, node.name) and tolerations.first_untolerated(taints) is None
 
 
 def pinned(spec: PodSpec, node_name: str) -> PodSpec:

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 from kubectl_sched.framework.confusable_texts import folded, is_near, odd_character
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from kubectl_sched.api.affinity import Toleration
+    from kubectl_sched.api.component_helpers.taints import Tolerations
     from kubectl_sched.api.core import Taint
 
 
@@ -30,23 +29,23 @@ def toleration_text(toleration: Toleration) -> str:
             return f"{toleration.key}={toleration.value}{effect}"
 
 
-def toleration_hints(taint: Taint, tolerations: Iterable[Toleration], *, comparison: bool) -> tuple[str, ...]:
+def toleration_hints(taint: Taint, tolerations: Tolerations) -> tuple[str, ...]:
     """One clause for each toleration that nearly tolerates the taint, which none of them does.
 
     Of many tolerations only the first are compared, and the last clause says so.
     """
-    each = iter(tolerations)
-    hints = (_hint(taint, toleration, comparison=comparison) for toleration in islice(each, _COMPARED))
+    each = iter(tolerations.each)
+    hints = (_hint(taint, toleration, compare=tolerations.compare) for toleration in islice(each, _COMPARED))
     found = dict.fromkeys(hint for hint in hints if hint is not None)
     rest = sum(1 for _ in each)
     stopped = (f"the other {rest:,} tolerations of the pod were not compared",) if rest else ()
     return (*found, *stopped)
 
 
-def _hint(taint: Taint, toleration: Toleration, *, comparison: bool) -> str | None:
+def _hint(taint: Taint, toleration: Toleration, *, compare: bool) -> str | None:
     text = f"the pod tolerates {toleration_text(toleration)}"
     if toleration.key == taint.key:
-        return f"{text}: {_same_key(taint, toleration, comparison=comparison)}"
+        return f"{text}: {_same_key(taint, toleration, compare=compare)}"
     if not toleration.key:
         return f"{text}: the effect differs" if toleration.operator == "Exists" else None
     odd = odd_character(toleration.key)
@@ -60,7 +59,7 @@ def _hint(taint: Taint, toleration: Toleration, *, comparison: bool) -> str | No
     return None
 
 
-def _same_key(taint: Taint, toleration: Toleration, *, comparison: bool) -> str:
+def _same_key(taint: Taint, toleration: Toleration, *, compare: bool) -> str:
     differences: list[str] = []
     if toleration.effect and toleration.effect != taint.effect:
         differences.append("the effect differs")
@@ -72,7 +71,7 @@ def _same_key(taint: Taint, toleration: Toleration, *, comparison: bool) -> str:
             differences.append(
                 f"{taint.value or 'no value'} is not {'above' if toleration.operator == 'Gt' else 'below'} "
                 f"{toleration.value}, or not both are plain decimal numbers"
-                if comparison
+                if compare
                 else f"the operator {toleration.operator} needs the feature TaintTolerationComparisonOperators"
             )
         case "Exists":

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from kubectl_sched.api.component_helpers.taints import UNSCHEDULABLE_TAINT, tolerated
+from kubectl_sched.api.component_helpers.taints import UNSCHEDULABLE_TAINT, Tolerations
 from kubectl_sched.framework.clauses import first_few
 from kubectl_sched.framework.evidence import Evidence
 from kubectl_sched.framework.interface import FilterPlugin, PreFilterPlugin, PreFilterResult
@@ -35,7 +35,7 @@ class NodeUnschedulable(PreFilterPlugin, FilterPlugin, TolerationsSigner):
     depends_on: ClassVar[DependsOn] = DependsOn.NODE
 
     def __init__(self, args: None, handle: Handle) -> None:
-        self._comparison = handle.features.enabled("TaintTolerationComparisonOperators")
+        self._features = handle.features
         self._grows_in_place = handle.grows_in_place
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
@@ -43,7 +43,7 @@ class NodeUnschedulable(PreFilterPlugin, FilterPlugin, TolerationsSigner):
         return PreFilterResult(status=SKIP if self._grows_in_place(pod) else SUCCESS)
 
     def _tolerates(self, pod: Pod) -> bool:
-        return tolerated(UNSCHEDULABLE_TAINT, pod.spec.tolerations, comparison=self._comparison)
+        return Tolerations.of(pod, self._features).tolerate(UNSCHEDULABLE_TAINT)
 
     def filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
         """Reject cordoned nodes unless the pod tolerates that."""
@@ -60,7 +60,7 @@ class NodeUnschedulable(PreFilterPlugin, FilterPlugin, TolerationsSigner):
 
         from kubectl_sched.framework.near_tolerations import toleration_hints
 
-        hints = toleration_hints(UNSCHEDULABLE_TAINT, pod.spec.tolerations, comparison=self._comparison)
+        hints = toleration_hints(UNSCHEDULABLE_TAINT, Tolerations.of(pod, self._features))
 
         from kubectl_sched.shell_commands import uncordon_node
 

@@ -10,10 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from kubectl_sched.api.component_helpers.taints import (
     DO_NOT_SCHEDULE,
     PREFER_NO_SCHEDULE,
-    count_intolerable_prefer_no_schedule,
-    find_untolerated_taint,
-    prefer_no_schedule_tolerations,
-    tolerated,
+    Tolerations,
 )
 from kubectl_sched.api.meta import find_condition
 from kubectl_sched.framework.clauses import first_few
@@ -33,7 +30,6 @@ from kubectl_sched.framework.status import SKIP, SUCCESS, Status, unresolvable
 from kubectl_sched.snapshot import Column
 
 if TYPE_CHECKING:
-    from kubectl_sched.api.affinity import Toleration
     from kubectl_sched.api.core import Node, Taint
     from kubectl_sched.api.meta import Condition
     from kubectl_sched.api.pod import Pod
@@ -45,7 +41,7 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.array_types import Integers, Rows
 
-PRE_SCORE_STATE: StateKey[tuple[Toleration, ...]] = StateKey(name="PreScoreTaintToleration")
+PRE_SCORE_STATE: StateKey[Tolerations] = StateKey(name="PreScoreTaintToleration")
 
 _TAINTS_TOLD: Final = 3
 _CONDITION_OF: Final = {
@@ -79,7 +75,7 @@ class TaintToleration(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin
     depends_on: ClassVar[DependsOn] = DependsOn.NODE
 
     def __init__(self, args: None, handle: Handle) -> None:
-        self._comparison = handle.features.enabled("TaintTolerationComparisonOperators")
+        self._features = handle.features
         self._grows_in_place = handle.grows_in_place
         self._reason = handle.release.taint_reason
 
@@ -91,22 +87,22 @@ class TaintToleration(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin
         """Reject nodes with a NoSchedule or NoExecute taint that the pod does not tolerate."""
         if self._grows_in_place(pod):
             return Column.filled(len(nodes), SUCCESS)
-        tolerations = pod.spec.tolerations
+        tolerations = Tolerations.of(pod, self._features)
         _spend(state.budget, tolerations, nodes)
         return nodes.table.by_tolerations(
-            (self._reason, self._comparison, tolerations),
+            (self._reason, tolerations),
             lambda: nodes.taints.map(lambda taints: self._verdict(taints, tolerations)).distinct(),
         )
 
-    def _verdict(self, taints: tuple[Taint, ...], tolerations: tuple[Toleration, ...]) -> Status:
-        taint = find_untolerated_taint(taints, tolerations, comparison=self._comparison)
+    def _verdict(self, taints: tuple[Taint, ...], tolerations: Tolerations) -> Status:
+        taint = tolerations.first_untolerated(taints)
         if taint is None:
             return SUCCESS
         return unresolvable(self._reason.format(key=taint.key, value=taint.value))
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Status:
         """Keep the tolerations that may tolerate PreferNoSchedule."""
-        state.write(PRE_SCORE_STATE, prefer_no_schedule_tolerations(pod.spec.tolerations))
+        state.write(PRE_SCORE_STATE, Tolerations.of(pod, self._features).of_prefer_no_schedule())
         return SUCCESS
 
     def score(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> Integers:
@@ -114,10 +110,7 @@ class TaintToleration(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin
         tolerations = state.read(PRE_SCORE_STATE)
         _spend(state.budget, tolerations, nodes)
         counts = nodes.table.by_tolerations(
-            (PREFER_NO_SCHEDULE, self._comparison, tolerations),
-            lambda: nodes.taints.numbers(
-                lambda taints: count_intolerable_prefer_no_schedule(taints, tolerations, comparison=self._comparison)
-            ),
+            (PREFER_NO_SCHEDULE, tolerations), lambda: nodes.taints.numbers(tolerations.count_intolerable)
         )
         return counts[rows]
 
@@ -135,7 +128,7 @@ class TaintToleration(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin
     def summarize(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> str:
         """The taint that kube-scheduler stops at on each of these nodes, and how many have it."""
         taints = nodes.taints.take(rows)
-        first = taints.map(lambda each: find_untolerated_taint(each, pod.spec.tolerations, comparison=self._comparison))
+        first = taints.map(Tolerations.of(pod, self._features).first_untolerated)
         counts: dict[Taint, int] = {}
         for taint, count in first.counts():
             if taint is not None:
@@ -164,7 +157,7 @@ class TaintToleration(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin
     def _hints(self, taint: Taint, pod: Pod) -> tuple[str, ...]:
         from kubectl_sched.framework.near_tolerations import toleration_hints
 
-        return toleration_hints(taint, pod.spec.tolerations, comparison=self._comparison)
+        return toleration_hints(taint, Tolerations.of(pod, self._features))
 
     def explain_score(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
         """Every PreferNoSchedule taint that counts against the node."""
@@ -174,17 +167,17 @@ class TaintToleration(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin
     def _untolerated(self, taints: list[Taint], pod: Pod, node: Node) -> tuple[Evidence, ...]:
         from kubectl_sched.framework.near_tolerations import toleration_hints
 
-        tolerations = pod.spec.tolerations
+        tolerations = Tolerations.of(pod, self._features)
         return tuple(
-            _evidence(taint, node, toleration_hints(taint, tolerations, comparison=self._comparison))
+            _evidence(taint, node, toleration_hints(taint, tolerations))
             for taint in taints
-            if not tolerated(taint, tolerations, comparison=self._comparison)
+            if not tolerations.tolerate(taint)
         )
 
 
-def _spend(budget: CycleBudget, tolerations: tuple[Toleration, ...], nodes: Snapshot) -> None:
+def _spend(budget: CycleBudget, tolerations: Tolerations, nodes: Snapshot) -> None:
     """Count each toleration for each taint of the distinct lists of taints."""
-    budget.spend_on_entries(len(tolerations) * (1 + sum(map(len, nodes.taints.values))))
+    budget.spend_on_entries(len(tolerations.each) * (1 + sum(map(len, nodes.taints.values))))
 
 
 def _evidence(taint: Taint, node: Node, hints: tuple[str, ...]) -> Evidence:

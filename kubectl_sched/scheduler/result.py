@@ -10,6 +10,7 @@ import numpy as np
 from msgspec import field
 from msgspec.structs import replace
 
+from kubectl_sched.api.component_helpers.taints import Tolerations
 from kubectl_sched.errors import SchedError
 from kubectl_sched.framework.cycle_budget import BudgetEnded
 from kubectl_sched.framework.cycle_state import PluginError
@@ -175,6 +176,12 @@ class ScheduleResult(CachingRecord, frozen=True, kw_only=True):
     def left_open(self) -> str | None:
         """Return the clause that says why not everything was judged: a kind was not read, or the budget ended."""
         return self.unread or self.budget_ended
+
+    @property
+    def tolerations(self) -> Tolerations:
+        """The pod's tolerations as its cycle reads them; without a cycle no operator compares."""
+        own = Tolerations(each=self.pod.spec.tolerations)
+        return own if self.framework is None else Tolerations.of(self.pod, self.framework.handle.features)
 
     @property
     def fits(self) -> bool:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kubectl_sched.api.component_helpers.taints import DO_NOT_SCHEDULE, UNSCHEDULABLE_TAINT, tolerated
+from kubectl_sched.api.component_helpers.taints import DO_NOT_SCHEDULE, UNSCHEDULABLE_TAINT
 from kubectl_sched.diagnostics.taint_owners import taint_owner
 from kubectl_sched.framework.interface import FilterPlugin
 
@@ -67,16 +67,14 @@ def _kept_away(result: ScheduleResult) -> Mask:
     mask = result.rejection_masks.get("TaintToleration")
     if mask is None:
         return np.zeros(len(nodes), dtype=np.bool_)
-    assert result.framework is not None  # noqa: S101 - asked only of results of a cycle
-    comparison = result.framework.handle.features.enabled("TaintTolerationComparisonOperators")
-    tolerations = result.pod.spec.tolerations
+    tolerations = result.tolerations
 
     def keeps(taints: Iterable[Taint]) -> bool:
         return any(
             each.effect in DO_NOT_SCHEDULE
             and each.key != UNSCHEDULABLE_TAINT.key
             and taint_owner(each.key) is not None
-            and not tolerated(each, tolerations, comparison=comparison)
+            and not tolerations.tolerate(each)
             for each in taints
         )
 

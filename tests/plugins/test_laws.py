@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubectl_sched.api.component_helpers.node_affinity import RequiredNodeAffinity
-from kubectl_sched.api.component_helpers.taints import find_untolerated_taint
+from kubectl_sched.api.component_helpers.taints import Tolerations
 from kubectl_sched.framework.cycle_state import CycleState
 from kubectl_sched.framework.interface import FilterPlugin, PreFilterPlugin, PreScorePlugin, ScorePlugin
 from kubectl_sched.framework.status import Code
@@ -180,6 +180,5 @@ def test_columns_say_what_the_scalar_rules_say(cluster: Cluster, incoming: Pod) 
     matches = [status.is_success for status in make(NodeAffinity).filter(state, incoming, nodes)]
     assert matches == [required.matches(each.metadata.labels, each.name) for each in cluster[0]]
     tolerates = [status.is_success for status in filtered(make(TaintToleration), incoming, nodes)]
-    assert tolerates == [
-        find_untolerated_taint(each.spec.taints, incoming.spec.tolerations) is None for each in cluster[0]
-    ]
+    tolerations = Tolerations(each=incoming.spec.tolerations)
+    assert tolerates == [tolerations.first_untolerated(each.spec.taints) is None for each in cluster[0]]

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from kubectl_sched.api.component_helpers.taints import Tolerations
 from kubectl_sched.framework.cycle_state import CycleState, PluginError
 from kubectl_sched.framework.status import SKIP
-from kubectl_sched.plugins import taint_toleration
 from kubectl_sched.plugins.taint_toleration import TaintToleration
 from tests.plugins.clusters import all_rows, explained, filtered, make, node, pod, reasons, scored, snapshot
 
@@ -80,8 +80,8 @@ def test_verdicts_that_pods_share_are_those_of_their_own_tolerations(version: st
 
 def test_each_taint_set_is_judged_once_for_pods_with_equal_tolerations(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[object] = []
-    for name in ("find_untolerated_taint", "count_intolerable_prefer_no_schedule"):
-        monkeypatch.setattr(taint_toleration, name, remembering(getattr(taint_toleration, name), asked))
+    for name in ("first_untolerated", "count_intolerable"):
+        monkeypatch.setattr(Tolerations, name, remembering(getattr(Tolerations, name), asked))
     plugin, nodes = make(TaintToleration), snapshot(*strangers())
     for _ in range(10):
         filtered(plugin, tolerating(1), nodes)
@@ -95,9 +95,9 @@ def test_nodes_kept_out_for_the_same_reason_have_one_verdict() -> None:
 
 
 def remembering(function: Callable[..., Any], asked: list[object]) -> Callable[..., Any]:
-    def remembered(taints: object, *args: object, **kwargs: object) -> Any:
+    def remembered(tolerations: object, taints: object) -> Any:
         asked.append(taints)
-        return function(taints, *args, **kwargs)
+        return function(tolerations, taints)
 
     return remembered
 

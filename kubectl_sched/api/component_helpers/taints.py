@@ -13,13 +13,23 @@ from kubectl_sched.api.apimachinery.int64 import parse_int64
 from kubectl_sched.api.apimachinery.validation import is_decimal_integer
 from kubectl_sched.api.core import Taint
 from kubectl_sched.api.meta import with_spec
+from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Iterable
+    from typing import Protocol
 
     from kubectl_sched.api.affinity import Toleration
     from kubectl_sched.api.core import Node
+    from kubectl_sched.api.pod import Pod
     from kubectl_sched.api.resource import DeviceTaint, DeviceToleration
+
+    class Gates(Protocol):
+        """The feature gates of a cluster."""
+
+        def enabled(self, name: str) -> bool:
+            """Report whether the gate is on."""
+
 
 NO_SCHEDULE: Final = "NoSchedule"
 PREFER_NO_SCHEDULE: Final = "PreferNoSchedule"
@@ -32,13 +42,40 @@ UNSCHEDULABLE_TAINT: Final = Taint(key="node.kubernetes.io/unschedulable", effec
 """The taint of a cordoned node, which the node lifecycle controller sets and takes off again."""
 
 
-def tolerates(
-    toleration: Toleration | DeviceToleration, taint: Taint | DeviceTaint, *, comparison: bool = False
-) -> bool:
-    """Report whether one toleration tolerates a taint (ToleratesTaint, of nodes and of devices).
+class Tolerations(Record, frozen=True, kw_only=True):
+    """The tolerations of a pod, with the feature gate by which their operators Lt and Gt count."""
 
-    `comparison` is TaintTolerationComparisonOperators.
-    """
+    each: tuple[Toleration, ...]
+    compare: bool = False
+
+    @classmethod
+    def of(cls, pod: Pod, gates: Gates) -> Tolerations:
+        """The pod's tolerations in a cluster with these feature gates."""
+        return cls(each=pod.spec.tolerations, compare=gates.enabled("TaintTolerationComparisonOperators"))
+
+    def tolerate(self, taint: Taint) -> bool:
+        """Report whether any of them tolerates a taint (TolerationsTolerateTaint)."""
+        return any(tolerates(toleration, taint, compare=self.compare) for toleration in self.each)
+
+    def first_untolerated(self, taints: Iterable[Taint]) -> Taint | None:
+        """The first taint that keeps the pod off a node (FindMatchingUntoleratedTaint)."""
+        for taint in taints:
+            if taint.effect in DO_NOT_SCHEDULE and not self.tolerate(taint):
+                return taint
+        return None
+
+    def count_intolerable(self, taints: Iterable[Taint]) -> int:
+        """Count the PreferNoSchedule taints that none of them tolerates: TaintToleration's score."""
+        return sum(taint.effect == PREFER_NO_SCHEDULE and not self.tolerate(taint) for taint in taints)
+
+    def of_prefer_no_schedule(self) -> Tolerations:
+        """The tolerations of PreferNoSchedule or of every effect (getAllTolerationPreferNoSchedule)."""
+        kept = tuple(each for each in self.each if each.effect in {"", PREFER_NO_SCHEDULE})
+        return Tolerations(each=kept, compare=self.compare)
+
+
+def tolerates(toleration: Toleration | DeviceToleration, taint: Taint | DeviceTaint, *, compare: bool = False) -> bool:
+    """Report whether one toleration tolerates a taint (ToleratesTaint, of nodes and of devices)."""
     if toleration.effect and toleration.effect != taint.effect:
         return False
     if toleration.key and toleration.key != taint.key:
@@ -47,37 +84,7 @@ def tolerates(
         return toleration.value == taint.value
     if toleration.operator == "Exists":
         return True
-    return comparison and toleration.operator in {"Lt", "Gt"} and _compares(toleration, taint)
-
-
-def tolerated(taint: Taint, tolerations: Iterable[Toleration], *, comparison: bool) -> bool:
-    """Report whether any toleration tolerates a taint (TolerationsTolerateTaint)."""
-    return any(tolerates(toleration, taint, comparison=comparison) for toleration in tolerations)
-
-
-def find_untolerated_taint(
-    taints: Iterable[Taint], tolerations: Collection[Toleration], *, comparison: bool = False
-) -> Taint | None:
-    """The first taint that keeps a pod with these tolerations off a node (FindMatchingUntoleratedTaint)."""
-    for taint in taints:
-        if taint.effect in DO_NOT_SCHEDULE and not tolerated(taint, tolerations, comparison=comparison):
-            return taint
-    return None
-
-
-def prefer_no_schedule_tolerations(tolerations: Iterable[Toleration]) -> tuple[Toleration, ...]:
-    """The tolerations of PreferNoSchedule or of every effect (getAllTolerationPreferNoSchedule)."""
-    return tuple(toleration for toleration in tolerations if toleration.effect in {"", PREFER_NO_SCHEDULE})
-
-
-def count_intolerable_prefer_no_schedule(
-    taints: Iterable[Taint], tolerations: Collection[Toleration], *, comparison: bool = False
-) -> int:
-    """Count the PreferNoSchedule taints that none of the tolerations tolerates: TaintToleration's score."""
-    return sum(
-        taint.effect == PREFER_NO_SCHEDULE and not tolerated(taint, tolerations, comparison=comparison)
-        for taint in taints
-    )
+    return compare and toleration.operator in {"Lt", "Gt"} and _compares(toleration, taint)
 
 
 def _compares(toleration: Toleration | DeviceToleration, taint: Taint | DeviceTaint) -> bool:

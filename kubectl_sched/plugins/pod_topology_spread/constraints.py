@@ -14,7 +14,7 @@ from kubectl_sched.api.affinity import TopologySpreadConstraint
 from kubectl_sched.api.apimachinery.labels import InvalidSelector, Selector, selector_from_set, selector_of
 from kubectl_sched.api.apps import ReplicaSet, ReplicationController, StatefulSet
 from kubectl_sched.api.component_helpers.node_affinity import RequiredNodeAffinity
-from kubectl_sched.api.component_helpers.taints import find_untolerated_taint
+from kubectl_sched.api.component_helpers.taints import Tolerations
 from kubectl_sched.api.core import HOSTNAME, ZONE, Service
 from kubectl_sched.framework.cycle_state import PluginError
 from kubectl_sched.record import Record
@@ -75,7 +75,7 @@ class Constraints:
         self._defaults = SYSTEM_DEFAULTS if args is None or self._system_defaulted else args.default_constraints
         self._merges_label_keys = features.enabled("MatchLabelKeysInPodTopologySpread")
         self._has_policies = features.enabled("NodeInclusionPolicyInPodTopologySpread")
-        self._compares = features.enabled("TaintTolerationComparisonOperators")
+        self._features = features
 
     def spend(self, budget: CycleBudget, pod: Pod, nodes: Snapshot) -> None:
         """Count what it takes to parse the pod's constraints and to count the pods that each of them selects."""
@@ -179,7 +179,7 @@ class Constraints:
 
     def tolerates(self, pod: Pod, taints: tuple[Taint, ...]) -> bool:
         """Report whether no taint keeps the pod off a node."""
-        return find_untolerated_taint(taints, pod.spec.tolerations, comparison=self._compares) is None
+        return Tolerations.of(pod, self._features).first_untolerated(taints) is None
 
 
 def default_selector(pod: Pod, objects: Objects) -> Selector:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from kubectl_sched.api.component_helpers.taints import DO_NOT_SCHEDULE, find_untolerated_taint
+from kubectl_sched.api.component_helpers.taints import DO_NOT_SCHEDULE
 from kubectl_sched.framework.plugin_error_boundary import NOT_JUDGED, is_unknown
 from kubectl_sched.snapshot import Column
 
@@ -62,8 +62,7 @@ def rejections_of(result: ScheduleResult) -> list[tuple[Rejection, ...]]:
 
     A cordoned node and its taint are one thing, and each resource that a node lacks is a thing of its own.
     """
-    comparison, tolerations = _compares(result), result.pod.spec.tolerations
-    taints = result.nodes.taints.map(lambda each: find_untolerated_taint(each, tolerations, comparison=comparison))
+    taints = result.nodes.taints.map(result.tolerations.first_untolerated)
     reported: Column[Status | None] = Column.filled(len(result.nodes), None)
     if result.verdict is not None:
         reported = Column(result.verdict.codes, result.verdict.values)
@@ -73,8 +72,7 @@ def rejections_of(result: ScheduleResult) -> list[tuple[Rejection, ...]]:
 
 def rejections_of_row(result: ScheduleResult, row: int) -> tuple[Rejection, ...]:
     """Return what keeps the pod off one node."""
-    comparison, tolerations = _compares(result), result.pod.spec.tolerations
-    taint = find_untolerated_taint(result.nodes.taints[row], tolerations, comparison=comparison)
+    taint = result.tolerations.first_untolerated(result.nodes.taints[row])
     return _of_node(result.rejections(row), result.verdict[row] if result.verdict is not None else None, taint)
 
 
@@ -108,18 +106,13 @@ def permanent_taints(result: ScheduleResult) -> Mask:
     """bool[n]: the nodes with an untolerated taint that no controller takes off by itself."""
     if TAINTS not in result.rejection_masks:
         return np.zeros(len(result.nodes), dtype=np.bool_)
-    comparison, tolerations = _compares(result), result.pod.spec.tolerations
+    tolerations = result.tolerations
 
     def keeps_out(taints: tuple[Taint, ...]) -> bool:
         permanent = [each for each in taints if each.effect in DO_NOT_SCHEDULE and not set_by_controller(each.key)]
-        return find_untolerated_taint(permanent, tolerations, comparison=comparison) is not None
+        return tolerations.first_untolerated(permanent) is not None
 
     return result.rejection_masks[TAINTS] & result.nodes.taints.where(keeps_out)
-
-
-def _compares(result: ScheduleResult) -> bool:
-    framework = result.framework
-    return framework is not None and framework.handle.features.enabled("TaintTolerationComparisonOperators")
 
 
 def counted_sets(rejections: list[tuple[Rejection, ...]], rows: list[int]) -> Mapping[tuple[Rejection, ...], list[int]]:

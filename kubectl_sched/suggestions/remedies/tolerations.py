@@ -13,8 +13,7 @@ from kubectl_sched.api.component_helpers.taints import (
     DO_NOT_SCHEDULE,
     PREFER_NO_SCHEDULE,
     UNSCHEDULABLE_TAINT,
-    tolerated,
-    tolerates,
+    Tolerations,
     without_taint,
 )
 from kubectl_sched.api.meta import with_spec
@@ -63,12 +62,10 @@ def repel_less(result: ScheduleResult, row: int) -> Iterator[Way]:
 
 def keep_away(result: ScheduleResult, row: int) -> Iterator[Change]:
     """Leave out a toleration without which nodes that are now as good as the row's, or better, keep the pod out."""
-    assert result.framework is not None  # noqa: S101 - asked only of results of a cycle
-    comparison = result.framework.handle.features.enabled("TaintTolerationComparisonOperators")
     rivals = result.feasible[result.totals >= result.total_of[row]]
     of_rivals = result.nodes.taints.take(rivals[rivals != row])
     for wrong in dict.fromkeys(result.pod.spec.tolerations):
-        is_used = partial(_tolerates_any, wrong, comparison=comparison)
+        is_used = partial(_tolerate_any, replace(result.tolerations, each=(wrong,)))
         if of_rivals.where(is_used).any() and taint_owner(wrong.key or "") is None:
             yield Change(
                 kind=Kind.TOLERATE_LESS,
@@ -79,8 +76,8 @@ def keep_away(result: ScheduleResult, row: int) -> Iterator[Change]:
             )
 
 
-def _tolerates_any(toleration: Toleration, taints: Iterable[Taint], *, comparison: bool) -> bool:
-    return any(tolerates(toleration, taint, comparison=comparison) for taint in taints)
+def _tolerate_any(tolerations: Tolerations, taints: Iterable[Taint]) -> bool:
+    return any(map(tolerations.tolerate, taints))
 
 
 def _for_all(result: ScheduleResult, row: int, effects: Collection[str], remedies: Sequence[_OfTaint]) -> Iterator[Way]:
@@ -99,13 +96,10 @@ def _for_all(result: ScheduleResult, row: int, effects: Collection[str], remedie
 
 
 def _untolerated(result: ScheduleResult, row: int, effects: Collection[str]) -> list[Taint]:
-    assert result.framework is not None  # noqa: S101 - asked only of results of a cycle
-    comparison = result.framework.handle.features.enabled("TaintTolerationComparisonOperators")
-    tolerations = result.pod.spec.tolerations
     return [
         replace(taint, time_added=None)
         for taint in result.nodes.taints[row]
-        if taint.effect in effects and not tolerated(taint, tolerations, comparison=comparison)
+        if taint.effect in effects and not result.tolerations.tolerate(taint)
     ]
 
 
@@ -114,7 +108,7 @@ def _correct(result: ScheduleResult, row: int, taint: Taint) -> Change | None:
     if taint.key == UNSCHEDULABLE_TAINT.key:
         return _take_off(result, row, taint)
     for toleration in result.pod.spec.tolerations[:_COMPARED]:
-        if toleration_hints(taint, (toleration,), comparison=False):
+        if toleration_hints(taint, Tolerations(each=(toleration,))):
             return _corrected(result.pod, toleration, _tolerating(taint))
     return None
 

@@ -3,12 +3,7 @@ from __future__ import annotations
 import pytest
 
 from kubectl_sched.api.affinity import Toleration
-from kubectl_sched.api.component_helpers.taints import (
-    count_intolerable_prefer_no_schedule,
-    find_untolerated_taint,
-    prefer_no_schedule_tolerations,
-    tolerates,
-)
+from kubectl_sched.api.component_helpers.taints import Tolerations, tolerates
 from kubectl_sched.api.core import Taint
 
 DEDICATED = Taint(key="dedicated", value="gpu", effect="NoSchedule")
@@ -57,7 +52,7 @@ def test_tolerates(asked: Toleration, answer: bool) -> None:
 def test_compares_numbers_only_with_the_feature(operator: str, wanted: str, has: str, answer: bool) -> None:
     taint = Taint(key="sla", value=has, effect="NoSchedule")
     asked = toleration(operator, "sla", wanted)
-    assert tolerates(asked, taint, comparison=True) is answer
+    assert tolerates(asked, taint, compare=True) is answer
     assert not tolerates(asked, taint)
 
 
@@ -65,14 +60,14 @@ def test_finds_the_first_taint_that_keeps_the_pod_off() -> None:
     soft = Taint(key="soft", effect="PreferNoSchedule")
     evicting = Taint(key="evicting", effect="NoExecute")
     taints = (soft, DEDICATED, evicting)
-    assert find_untolerated_taint(taints, ()) == DEDICATED
-    assert find_untolerated_taint(taints, (toleration("Exists", "dedicated"),)) == evicting
-    assert find_untolerated_taint(taints, (toleration("Exists"),)) is None
+    assert Tolerations(each=()).first_untolerated(taints) == DEDICATED
+    assert Tolerations(each=(toleration("Exists", "dedicated"),)).first_untolerated(taints) == evicting
+    assert Tolerations(each=(toleration("Exists"),)).first_untolerated(taints) is None
 
 
 def test_counts_what_the_pod_would_rather_avoid() -> None:
     taints = tuple(Taint(key=key, effect="PreferNoSchedule") for key in "abc")
     tolerations = (toleration("Exists", "a"), toleration("Exists", "b", effect="NoSchedule"))
-    counted = prefer_no_schedule_tolerations(tolerations)
-    assert counted == tolerations[:1]
-    assert count_intolerable_prefer_no_schedule((*taints, DEDICATED), counted) == 2
+    counted = Tolerations(each=tolerations).of_prefer_no_schedule()
+    assert counted.each == tolerations[:1]
+    assert counted.count_intolerable((*taints, DEDICATED)) == 2

@@ -9,7 +9,7 @@ from kubectl_sched.api.component_helpers.container_resources import PodResources
 from kubectl_sched.api.component_helpers.node_affinity import RequiredNodeAffinity, terms_listed
 from kubectl_sched.api.component_helpers.pod_requests import fit_request, in_scheduler_units
 from kubectl_sched.api.component_helpers.resource_names import CPU, EPHEMERAL_STORAGE, MEMORY, PODS
-from kubectl_sched.api.component_helpers.taints import find_untolerated_taint
+from kubectl_sched.api.component_helpers.taints import Tolerations
 from kubectl_sched.api.core import Node
 from kubectl_sched.plugins.inter_pod_affinity.terms import listed_terms, terms_of
 from kubectl_sched.plugins.node_affinity import NodeAffinity
@@ -50,8 +50,8 @@ def taint_toleration(question: HintQuestion) -> bool:
 
 
 def _is_kept_off(question: HintQuestion, node: Node) -> bool:
-    comparison = question.features.enabled("TaintTolerationComparisonOperators")
-    return find_untolerated_taint(node.spec.taints, question.pod.spec.tolerations, comparison=comparison) is not None
+    tolerations = Tolerations.of(question.pod, question.features)
+    return tolerations.first_untolerated(node.spec.taints) is not None
 
 
 def node_unschedulable(question: HintQuestion) -> bool:

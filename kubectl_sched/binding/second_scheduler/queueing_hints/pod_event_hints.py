@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_sched.api.component_helpers.pod_requests import pod_requests, pod_resource, scheduler_options
-from kubectl_sched.api.component_helpers.taints import UNSCHEDULABLE_TAINT, tolerated
+from kubectl_sched.api.component_helpers.taints import UNSCHEDULABLE_TAINT, Tolerations
 from kubectl_sched.api.core import Namespace
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.plugins.inter_pod_affinity.terms import listed_terms, terms_of
@@ -208,8 +208,7 @@ def own_tolerations(question: HintQuestion) -> bool:
     """The pod tolerates cordoned nodes now."""
     _, new = question.after(Pod)
     question.budget.spend(len(new.spec.tolerations))
-    comparison = question.features.enabled("TaintTolerationComparisonOperators")
-    return tolerated(UNSCHEDULABLE_TAINT, new.spec.tolerations, comparison=comparison)
+    return Tolerations.of(new, question.features).tolerate(UNSCHEDULABLE_TAINT)
 
 
 def own_features(question: HintQuestion) -> bool:

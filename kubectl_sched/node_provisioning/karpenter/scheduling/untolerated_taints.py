@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_sched.api.component_helpers.taints import tolerated
+from kubectl_sched.api.component_helpers.taints import Tolerations
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,16 +26,13 @@ _EPHEMERAL_PREFIX: Final = "readiness.k8s.io/"
 
 def tolerates_all(taints: Iterable[Taint], tolerations: tuple[Toleration, ...]) -> bool:
     """Report whether every taint is tolerated, PreferNoSchedule included (Tolerates)."""
-    return all(tolerated(taint, tolerations, comparison=True) for taint in taints)
+    return all(map(Tolerations(each=tolerations, compare=True).tolerate, taints))
 
 
 def untolerated_text(taints: Iterable[Taint], tolerations: tuple[Toleration, ...]) -> str:
     """Return what Karpenter says of the taints that are not tolerated."""
-    return "; ".join(
-        f"did not tolerate taint (taint={taint})"
-        for taint in taints
-        if not tolerated(taint, tolerations, comparison=True)
-    )
+    known = Tolerations(each=tolerations, compare=True)
+    return "; ".join(f"did not tolerate taint (taint={taint})" for taint in taints if not known.tolerate(taint))
 
 
 def is_ephemeral(taint: Taint) -> bool:
