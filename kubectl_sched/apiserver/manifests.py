@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 from msgspec import structs
 
+from kubectl_sched.api.apimachinery.selector_text import parse_selector
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.apiserver.applied_objects import APPLIED
 from kubectl_sched.apiserver.field_validation import UnknownFields
@@ -43,16 +44,35 @@ class Manifests(NamedTuple):
 
 
 def read_manifests(
-    paths: Sequence[str], namespace: str, dry_run: DryRun | None, unknown_fields: UnknownFields = UnknownFields.warn
+    paths: Sequence[str],
+    namespace: str,
+    dry_run: DryRun | None,
+    unknown_fields: UnknownFields = UnknownFields.warn,
+    label_selector: str | None = None,
 ) -> Manifests:
     """Everything in the files; with `dry_run` as its server would store it.
 
     A path is a file, a directory (its .json, .yaml and .yml files) or `-`. What names no namespace is in `namespace`.
-    Raises SchedError where a file cannot be read, a field has the wrong type or is unknown (unless `unknown_fields`
-    lets it pass), RefusedError for what the API server would not store.
+    With `label_selector` objects whose labels do not match are left out before anything of them is judged.
+    Raises SchedError where a file cannot be read, no object matches, a field has the wrong type or is unknown (unless
+    `unknown_fields` lets it pass), RefusedError for what the API server would not store.
     """
     documents = ((file, document) for path in paths for file in _files(path) for document in read_documents(file))
-    return manifests_of(documents, ", ".join(paths), namespace, dry_run, unknown_fields)
+    name = ", ".join(paths)
+    if label_selector is None:
+        return manifests_of(documents, name, namespace, dry_run, unknown_fields)
+    selector = parse_selector(label_selector)
+    chosen = [(file, document) for file, document in documents if selector.matches(_labels(document))]
+    if not chosen:
+        raise SchedError(f"{name}: no object in it has labels that match {label_selector}")
+    return manifests_of(chosen, f"{name} (-l {label_selector})", namespace, dry_run, unknown_fields)
+
+
+def _labels(document: Mapping[str, Any]) -> Mapping[str, str]:
+    """Return the labels of an object that is not decoded yet; none where they have the wrong type."""
+    metadata = document.get("metadata")
+    labels = metadata.get("labels") if isinstance(metadata, dict) else None
+    return {key: value for key, value in labels.items() if isinstance(value, str)} if isinstance(labels, dict) else {}
 
 
 def manifests_of(

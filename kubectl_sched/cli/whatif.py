@@ -15,6 +15,8 @@ from kubectl_sched.cli.options.edit_flags import ClusterEdits  # noqa: TC001 - a
 from kubectl_sched.errors import SchedError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kubectl_sched.apiserver.server_dry_run import DryRun
     from kubectl_sched.queries.whatif import WhatIfAnswer, WhatIfQuestion
 
@@ -72,7 +74,7 @@ def whatif(
     *,
     edits: ClusterEdits,
     source: options.StateSource,
-    selection: options.OneNamespace,
+    selection: options.ManifestSelection,
     scheduler: options.ProfiledScheduler,
     display: options.GateOutput,
     connection: ConnectionOptions,
@@ -90,10 +92,13 @@ def whatif(
     targets = (*(manifests or ()), *(filename or ()))
     ordered = edits.in_order(sys.argv[1:])
     if make_room is not None:
-        _check_alone(targets, ordered, replicas, replace, with_pending, requeue_victims, seed, find_nodes, new_nodes)
+        others = (replace, with_pending, requeue_victims, seed, find_nodes, new_nodes, selection.selector)
+        _check_alone(targets, ordered, replicas, *others)
         _make_room(make_room, _count(replicas), source, selection, scheduler, display, connection)
     if not (targets or ordered or with_pending):
         raise SchedError("nothing to simulate: name a manifest, a workload or an edit, or give --with-pending")
+    if selection.selector is not None:
+        _check_selector(targets, with_pending=with_pending)
     if dry_run is DryRunOption.server and source.from_:
         raise SchedError("--dry-run=server asks a running cluster, but --from reads a dump: give one of them")
     if new_nodes and (find_nodes is not None or replicas == "max"):
@@ -109,6 +114,7 @@ def whatif(
         sizing=Sizing(replicas=_count(replicas), fill=replicas == "max", replace=replace),
         edits=ordered,
         with_pending=with_pending,
+        label_selector=selection.selector,
         find_nodes=find_nodes,
         new_nodes=flags,
         choices=Choices(profile=scheduler.profile, seed=seed, requeue_victims=requeue_victims),
@@ -142,6 +148,16 @@ def _answer(
         if left_out <= needless(answer.result.simulated.different_pods):
             return answer
         left_out = frozenset()
+
+
+def _check_selector(targets: Sequence[str], *, with_pending: bool) -> None:
+    """Refuse --selector where there is nothing to choose from."""
+    from kubectl_sched.queries.whatif import is_in_cluster
+
+    if any(map(is_in_cluster, targets)):
+        raise SchedError("names and --selector exclude each other, as in kubectl: give one of them")
+    if not (targets or with_pending):
+        raise SchedError("--selector chooses among the objects of manifests, or pending pods: add -f or --with-pending")
 
 
 def _check_alone(targets: object, edits: object, replicas: str | None, *others: object) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from kubectl_sched.api.apimachinery.selector_text import parse_selector
 from kubectl_sched.api.apps import DaemonSet
 from kubectl_sched.api.meta import with_spec
 from kubectl_sched.api.pod import Pod
@@ -32,7 +33,13 @@ from kubectl_sched.simulation.node_edits import DRAIN, apply, node_meant
 from kubectl_sched.simulation.placements import Placement, QueuedPod
 from kubectl_sched.simulation.promised_storage import about_capacity
 from kubectl_sched.simulation.queue_simulation import Choices, Simulation, owner_of
-from kubectl_sched.simulation.what_if_notes import about_batching, about_order, about_pending, about_unknown_nodes
+from kubectl_sched.simulation.what_if_notes import (
+    about_batching,
+    about_order,
+    about_pending,
+    about_unknown_nodes,
+    about_unmatched,
+)
 from kubectl_sched.simulation.what_if_result import WhatIfResult
 from kubectl_sched.simulation.workloads_to_place import PlacedWorkloads, Sizing
 from kubectl_sched.snapshot import Objects
@@ -78,6 +85,9 @@ class WhatIfQuestion(Record, frozen=True, kw_only=True):
     new_nodes: NewNodesFlags | None = None
     """The flags of --new-nodes; None without it."""
 
+    label_selector: str | None = None
+    """The labels of the objects of manifests, and of the pending pods, that are meant; None means all of them."""
+
     choices: Choices = Choices()
     replay: Replay = Replay()
 
@@ -109,7 +119,11 @@ def manifests_alone(question: WhatIfQuestion) -> Manifests | None:
     of_cluster = question.edits or question.with_pending or question.choices.requeue_victims or adds_nodes
     if of_cluster or any(map(is_in_cluster, question.targets)):
         return None
-    return read_manifests(question.targets, question.namespace, None, question.unknown_fields)
+    return _manifests(question, question.targets, None)
+
+
+def _manifests(question: WhatIfQuestion, paths: Sequence[str], dry_run: DryRun | None) -> Manifests:
+    return read_manifests(paths, question.namespace, dry_run, question.unknown_fields, question.label_selector)
 
 
 def pods_as_written(manifests: Manifests) -> list[Pod]:
@@ -142,7 +156,7 @@ def what_if(
         paths = [target for target in question.targets if not is_in_cluster(target)]
         manifests = Manifests()
         if paths:
-            manifests = read_manifests(paths, question.namespace, dry_run, question.unknown_fields)
+            manifests = _manifests(question, paths, dry_run)
     stages = _Stages(question, dump, lambda name: schedulers.assumed(name).configuration, dry_run, manifests)
     try:
         result = stages.answer(report)
@@ -171,7 +185,7 @@ def with_manifests(question: WhatIfQuestion, dump: Dump) -> tuple[Dump, list[Pod
     There is no pod of a workload that a ResourceQuota does not admit. Raises what `what_if` raises.
     """
     schedulers = ClusterSchedulers(dump, question.replay, question.choices.profile)
-    manifests = read_manifests(question.targets, question.namespace, None, question.unknown_fields)
+    manifests = _manifests(question, question.targets, None)
     stages = _Stages(question, dump, lambda name: schedulers.assumed(name).configuration, None, manifests)
     materialized = stages.materialized()
     pods = [workload.pods[0] for workload in materialized.workloads if workload.pods]
@@ -384,8 +398,20 @@ class _Stages:
         pending = _pending_besides(materialized)
         if not self._question.with_pending:
             return simulation, (*left_out, *about_pending(pending))
-        simulation.enqueue(QueuedPod(pod=pod, owner=owner_of(pod)) for pod in pending)
-        return simulation, tuple(left_out)
+        chosen = self._chosen(pending)
+        simulation.enqueue(QueuedPod(pod=pod, owner=owner_of(pod)) for pod in chosen)
+        return simulation, (*left_out, *about_unmatched(len(pending) - len(chosen)))
+
+    def _chosen(self, pending: list[Pod]) -> list[Pod]:
+        """Return the pods whose labels match. Raises SchedError if there is none, and nothing else to place."""
+        wanted = self._question.label_selector
+        if wanted is None:
+            return pending
+        selector = parse_selector(wanted)
+        chosen = [pod for pod in pending if selector.matches(pod.metadata.labels)]
+        if not chosen and not self._items:
+            raise SchedError(f"no pending pod has labels that match {wanted}")
+        return chosen
 
     def _run(
         self,

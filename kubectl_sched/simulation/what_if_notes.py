@@ -52,6 +52,12 @@ def about_pending(pods: Sequence[Pod]) -> Iterator[str]:
         yield f"{len(pods):,} {are} pending in the cluster and left aside: {named} (--with-pending places {it}, too)"
 
 
+def about_unmatched(pods: int) -> Iterator[str]:
+    """Say how many pending pods are left aside because their labels do not match."""
+    if pods:
+        yield f"{pods:,} pending {'pod is' if pods == 1 else 'pods are'} left aside: the labels do not match"
+
+
 def about_unknown_nodes(workloads: list[Workload], nodes: Collection[str]) -> Iterator[str]:
     """Pods that name a node which is not there."""
     for workload in workloads:

@@ -630,3 +630,61 @@ def test_the_age_of_the_dump_is_said_in_data_too() -> None:
 def test_the_demo_holds_the_workloads_of_its_pods(workload: str, placed: int, unplaced: int) -> None:
     answer = asked(workload, "--replace", cluster=str(FIXTURES / "demo"))
     assert (answer["placed"], answer["unplaced"]) == (placed, unplaced)
+
+
+def labelled(name: str, **labels: str) -> dict[str, Any]:
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, "labels": labels},
+        "spec": {"containers": [container()]},
+    }
+
+
+SHOP = listed(labelled("web", app="web", tier="front"), labelled("db", app="db"), labelled("plain"))
+
+
+@pytest.mark.parametrize(
+    ("selector", "names"),
+    [("app=web", {"web"}), ("app", {"web", "db"}), ("app!=db", {"web", "plain"}), ("app in (db),!tier", {"db"})],
+)
+def test_a_selector_chooses_among_the_objects_of_manifests(selector: str, names: set[str]) -> None:
+    assert set(nodes_of(asked("-", "-l", selector, stdin=SHOP))) == names
+
+
+def test_an_object_that_does_not_match_is_not_judged() -> None:
+    misspelt = {**labelled("misspelt", app="db"), "spec": {"containers": [container()], "nodeNam": "w1"}}
+    manifests = listed(labelled("web", app="web"), misspelt)
+    assert set(nodes_of(asked("-", "-l", "app=web", stdin=manifests))) == {"web"}
+    assert "nodeNam" in refused("-", "-l", "app", stdin=manifests)
+
+
+def test_a_selector_chooses_among_pending_pods(tmp_path: Path) -> None:
+    node = {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": "n1"},
+        "status": {"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "10"}},
+    }
+    cluster = tmp_path / "cluster.json"
+    cluster.write_text(listed(node, labelled("web", app="web"), labelled("db", app="db")))
+    answer = asked("--with-pending", "-l", "app=web", cluster=str(cluster))
+    assert nodes_of(answer) == {"web": "n1"}
+    assert "1 pending pod is left aside: the labels do not match" in answer["warnings"]
+    done = run("--from", str(cluster), "--with-pending", "-l", "app=none")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "error: no pending pod has labels that match app=none\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("-", "-l", "app=none"), "-: no object in it has labels that match app=none"),
+        (("-", "-l", "app=(("), "not a selector"),
+        (("deployment/web", "-l", "app=web"), "names and --selector exclude each other"),
+        (("--drain", "w1", "-l", "app=web"), "--selector chooses among the objects of manifests, or pending pods"),
+        (("--make-room", "deployment/web", "-l", "app=web"), "--make-room asks about the cluster as it is"),
+    ],
+)
+def test_a_selector_that_chooses_nothing_is_refused(arguments: tuple[str, ...], said: str) -> None:
+    assert said in refused(*arguments, stdin=SHOP)

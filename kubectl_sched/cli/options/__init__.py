@@ -87,6 +87,15 @@ class OneNamespace(OptionGroup, frozen=True, kw_only=True):
     all_namespaces: Annotated[bool, Option("--all-namespaces", "-A", help="Look in all namespaces.")] = False
 
 
+class ManifestSelection(OneNamespace, frozen=True, kw_only=True):
+    """The objects of manifests that a command is about."""
+
+    selector: Annotated[
+        str | None,
+        Option("--selector", "-l", help="Only what has labels that match, as kubectl's -l."),
+    ] = None
+
+
 class NodeSelection(OptionGroup, frozen=True, kw_only=True):
     """The nodes that a command is about, besides those it names; their pods are of whatever namespace."""
 
@@ -108,7 +117,7 @@ class PodSelection(OneNamespace, frozen=True, kw_only=True):
     """The pods that a command is about, besides those it names."""
 
     selector: Annotated[
-        str | None, Option("--selector", "-l", help="Only pods whose labels match, as kubectl's -l.")
+        str | None, Option("--selector", "-l", help="Only what has labels that match, as kubectl's -l.")
     ] = None
     pending: Annotated[bool, Option("--pending", help="Only pods that no node has yet.")] = False
 
@@ -139,7 +148,7 @@ class ClusterSelection(OptionGroup, frozen=True, kw_only=True):
         False
     )
     selector: Annotated[
-        str | None, Option("--selector", "-l", help="Only pods whose labels match, as kubectl's -l.")
+        str | None, Option("--selector", "-l", help="Only what has labels that match, as kubectl's -l.")
     ] = None
 
     @property
