@@ -127,6 +127,23 @@ def test_what_is_refused_says_the_way_round(run: Run, line: str, said: str) -> N
     assert said in err
 
 
+TEMPLATES = ("jsonpath={.a}", "jsonpath-as-json={.a}", "go-template={{.a}}", "custom-columns=A:.a")
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("", "db-0", "pod db-0", "triage", "explain db-0", "explain node n1", "message TooManyPods"),
+        *("whatif one.json", "drain n1", "capacity", "bind pod db-0", "diff", "profiles", "schedulers", "version"),
+    ],
+)
+def test_every_command_refuses_templates_with_the_way_round(run: Run, line: str, template: str) -> None:
+    code, out, err = run(*line.split(), "-o", template)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"error: there is no -o {template.partition('=')[0]}; jq does it: -o json | jq ")
+
+
 def test_a_near_miss_of_a_command_is_refused_before_anything_is_read(run: Run) -> None:
     assert run("capcity", "--from", "missing.json")[2] == run("capcity")[2]
 

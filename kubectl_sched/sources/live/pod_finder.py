@@ -76,7 +76,7 @@ class PodFinder:
 
     def _instead(self, namespace: str, fields: str) -> list[KubernetesObject]:
         """Return the pods to choose from where there is none of the name: all of the namespace, these of the others."""
-        return [*self._pods(namespace), *self._anywhere(fields=fields)] if namespace else []
+        return [*self._pods(namespace), *(self._anywhere(fields=fields) if namespace else ())]
 
     def of_another_kind(self, selection: Selection) -> list[KubernetesObject]:
         """The pods of the namespace where none is as they were asked for, and those elsewhere that are."""
