@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from msgspec.structs import force_setattr
+from msgspec.structs import replace
 
 from kubectl_sched.api.meta import FieldManager, Part
 from kubectl_sched.sources.dump.undecoded_values import typed
@@ -35,9 +35,11 @@ class _Item(Part, frozen=True):
     metadata: _Metadata = _Metadata()
 
 
-def note_gate_manager(pod: KubernetesObject, value: Value) -> None:
-    """Note on a pod with gates who set them. The time of a client's last write is the only one there is."""
+def with_gate_manager(pod: KubernetesObject, value: Value) -> KubernetesObject:
+    """Return a pod with gates with who set them. The time of a client's last write is the only one there is."""
     managed = typed(value, _Item).metadata.managed_fields
     entry = next((each for each in managed if each.fields.spec.gates is not None), None)
-    if entry is not None:
-        force_setattr(pod.metadata, "gates_set_by", FieldManager(manager=entry.manager, time=entry.time))
+    if entry is None:
+        return pod
+    set_by = FieldManager(manager=entry.manager, time=entry.time)
+    return replace(pod, metadata=replace(pod.metadata, gates_set_by=set_by))

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from msgspec.structs import force_setattr
+from msgspec.structs import replace
 
-from kubectl_sched.api.meta import Part
+from kubectl_sched.api.apps import Deployment
+from kubectl_sched.api.meta import Part, with_spec
 from kubectl_sched.api.pod import Pod
-from kubectl_sched.sources.discovery.scheduler_flags import KARPENTER_FLAGS, containers_of, is_karpenter
+from kubectl_sched.sources.discovery.scheduler_flags import KARPENTER_FLAGS, is_karpenter
 from kubectl_sched.sources.dump.undecoded_values import typed
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kubectl_sched.api.containers import Container
     from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.sources.dump.undecoded_values import Value
 
@@ -43,11 +47,24 @@ class _Item(Part, frozen=True):
     spec: _Spec = _Spec()
 
 
-def note_karpenter_variables(item: KubernetesObject, value: Value) -> None:
-    """Put the variables before the flags of Karpenter's containers in a pod or a Deployment; the flags win."""
+def with_karpenter_variables(item: KubernetesObject, value: Value) -> KubernetesObject:
+    """Return a pod or a Deployment whose containers of Karpenter have the variables as flags; stated flags win."""
     spec = typed(value, _Item).spec
-    described = spec if isinstance(item, Pod) else spec.template.spec
-    for container, its in zip(containers_of(item), described.containers, strict=True):
-        if is_karpenter(container):
-            stated = (f"--{_FLAGS[each.name]}={each.value}" for each in its.env if each.name in _FLAGS and each.value)
-            force_setattr(container, "command", (*stated, *container.command))
+    if isinstance(item, Pod):
+        return with_spec(item, containers=_with_flags(item.spec.containers, spec.containers))
+    if isinstance(item, Deployment):
+        template = item.spec.template
+        containers = _with_flags(template.spec.containers, spec.template.spec.containers)
+        return with_spec(item, template=with_spec(template, containers=containers))
+    return item
+
+
+def _with_flags(containers: Sequence[Container], described: Sequence[_Container]) -> tuple[Container, ...]:
+    return tuple(
+        replace(container, command=(*_flags_of(its), *container.command)) if is_karpenter(container) else container
+        for container, its in zip(containers, described, strict=True)
+    )
+
+
+def _flags_of(container: _Container) -> Iterator[str]:
+    return (f"--{_FLAGS[each.name]}={each.value}" for each in container.env if each.name in _FLAGS and each.value)

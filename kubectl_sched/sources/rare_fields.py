@@ -22,27 +22,28 @@ _WITH_RARE_FIELDS = frozenset({Pod, Deployment})
 """The only kinds of which anything is noted."""
 
 
-def note_rare_fields(objects: Sequence[KubernetesObject], read: Any) -> None:
-    """Note who set pods' gates, and the environment of Karpenter.
+def with_rare_fields(objects: list[KubernetesObject], read: Any) -> list[KubernetesObject]:
+    """Return the objects with who set pods' gates, and with the environment of Karpenter as flags.
 
     `read` is what the objects were decoded from: the JSON of a List of all of them, of an array, or of the one object,
     or the plain value of that.
     """
     if any(type(each) in _WITH_RARE_FIELDS and (is_gated(each) or runs_karpenter(each)) for each in objects):
-        for item, value in zip(objects, _values(read), strict=True):
-            with suppress(*UNDECODABLE):  # the object was readable, and this is only said of it
-                _note(item, value)
+        return [_with_its(item, value) for item, value in zip(objects, _values(read), strict=True)]
+    return objects
 
 
-def _note(item: KubernetesObject, value: Value) -> None:
-    if is_gated(item):
-        from kubectl_sched.sources.gate_managers import note_gate_manager
+def _with_its(item: KubernetesObject, value: Value) -> KubernetesObject:
+    with suppress(*UNDECODABLE):  # the object was readable, and this is only said of it
+        if is_gated(item):
+            from kubectl_sched.sources.gate_managers import with_gate_manager
 
-        note_gate_manager(item, value)
-    if runs_karpenter(item):
-        from kubectl_sched.sources.karpenter_variables import note_karpenter_variables
+            item = with_gate_manager(item, value)
+        if runs_karpenter(item):
+            from kubectl_sched.sources.karpenter_variables import with_karpenter_variables
 
-        note_karpenter_variables(item, value)
+            item = with_karpenter_variables(item, value)
+    return item
 
 
 def _values(read: Any) -> Sequence[Value]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from msgspec.structs import force_setattr
+from msgspec.structs import replace
 
 from kubectl_sched.api.core import ConfigMap, Node
 from kubectl_sched.api.pod import Pod
@@ -86,7 +86,6 @@ class Collection:
         kind: Kind | None = None
         api_version, is_served, is_chosen = "", False, False
         for item in objects:
-            metadata = item.metadata
             keep_scheduler_flags(item)
             if kind is None or type(item) is not kind.type or item.api_version != api_version:
                 kind, api_version = BY_TYPE[type(item)], item.api_version
@@ -94,16 +93,18 @@ class Collection:
                 is_chosen = kind.type in _CHOSEN
             if not is_served or (is_chosen and not _is_wanted(item)):
                 continue
+            metadata = item.metadata
             if not metadata.name:
                 self.warn(f"{source}: a {kind.name} without a name was skipped")
                 continue
             if kind.namespaced and not metadata.namespace:
-                force_setattr(metadata, "namespace", "default")
+                metadata = replace(metadata, namespace="default")
             elif metadata.namespace and not kind.namespaced:
-                force_setattr(metadata, "namespace", "")
-            earlier = self._objects.setdefault((kind.type, metadata.namespace, metadata.name), item)
-            if earlier is not item:
-                self._take_newer(earlier, item, source)
+                metadata = replace(metadata, namespace="")
+            its = item if metadata is item.metadata else replace(item, metadata=metadata)
+            earlier = self._objects.setdefault((kind.type, metadata.namespace, metadata.name), its)
+            if earlier is not its:
+                self._take_newer(earlier, its, source)
 
     def _take_newer(self, earlier: KubernetesObject, later: KubernetesObject, source: str) -> None:
         """Take an object that is read again once; of two that differ the one with the newer resourceVersion."""

@@ -14,7 +14,7 @@ from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.sources.dump.json_lists import SnapshotMetadata
 from kubectl_sched.sources.dump.undecoded_values import elements, fields, head, is_mapping, plain, typed
 from kubectl_sched.sources.kinds import KINDS, Kind, kind_of
-from kubectl_sched.sources.rare_fields import note_rare_fields
+from kubectl_sched.sources.rare_fields import with_rare_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -176,9 +176,7 @@ def take_object(
     if about.kind is None and about.metadata is None:
         return
     try:
-        item = typed(value, kind.type)
-        note_rare_fields([item], value)
-        collection.add([item], source)
+        collection.add(with_rare_fields([typed(value, kind.type)], value), source)
     except (msgspec.ValidationError, RecursionError) as error:
         collection.skip(kind.name, _key(about, kind), in_words(error), source)
 

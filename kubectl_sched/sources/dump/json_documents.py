@@ -17,7 +17,7 @@ from kubectl_sched.sources.dump.text_encoding import utf8
 from kubectl_sched.sources.dump.undecoded_values import plain
 from kubectl_sched.sources.dump_errors import DumpError
 from kubectl_sched.sources.kinds import KINDS
-from kubectl_sched.sources.rare_fields import note_rare_fields
+from kubectl_sched.sources.rare_fields import with_rare_fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -127,8 +127,7 @@ def _take_piece(piece: memoryview, pieces: Pieces, source: str, collection: Coll
 
 def _objects(kinds: tuple[Kind, ...], piece: memoryview) -> list[KubernetesObject]:
     """Decode a piece; of what comes out nothing refers to the piece, which is released afterwards."""
-    found: list[KubernetesObject] = _decoder(kinds).decode(piece)
-    note_rare_fields(found, piece)
+    found = with_rare_fields(_decoder(kinds).decode(piece), piece)
     if not _has_namesakes(kinds):
         return found
     from kubectl_sched.sources.dump.ambiguous_kinds import told_apart

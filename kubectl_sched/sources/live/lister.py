@@ -20,7 +20,7 @@ from kubectl_sched.sources.budget import check_alone
 from kubectl_sched.sources.dump_errors import BombError
 from kubectl_sched.sources.live.list_paths import group_of, list_paths
 from kubectl_sched.sources.live.live_errors import ClusterError, ResponseError
-from kubectl_sched.sources.rare_fields import note_rare_fields
+from kubectl_sched.sources.rare_fields import with_rare_fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -260,8 +260,7 @@ def decoded(body: bytes, kind: Kind) -> tuple[list[KubernetesObject], list[tuple
         return _one_by_one(body, kind)
     except UNDECODABLE:
         raise ClusterError(f"the server's list of {kind.plural} is cut off or no JSON; try again") from None
-    note_rare_fields(found, body)
-    return found, []
+    return with_rare_fields(found, body), []
 
 
 def _one_by_one(body: bytes, kind: Kind) -> tuple[list[KubernetesObject], list[tuple[str, str]]]:
