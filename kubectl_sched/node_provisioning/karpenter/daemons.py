@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from kubectl_sched.api.component_helpers.container_resources import Resources
     from kubectl_sched.api.containers import Container
     from kubectl_sched.api.core import Taint
-    from kubectl_sched.node_provisioning.karpenter.cloudprovider.instance_type_table import Mask
     from kubectl_sched.node_provisioning.karpenter.node_claim_template import NodeClaimTemplate
     from kubectl_sched.node_provisioning.karpenter.scheduling.host_port_usage import HostPort
     from kubectl_sched.node_provisioning.karpenter.scheduling.requirements import Requirements
+    from kubectl_sched.snapshot.array_types import Mask
 
 
 class DaemonOverheadGroup(NamedTuple):

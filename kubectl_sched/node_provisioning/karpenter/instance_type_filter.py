@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kubectl_sched.api.component_helpers.container_resources import Resources
-    from kubectl_sched.node_provisioning.karpenter.cloudprovider.instance_type_table import InstanceTypeTable, Mask
+    from kubectl_sched.node_provisioning.karpenter.cloudprovider.instance_type_table import InstanceTypeTable
     from kubectl_sched.node_provisioning.karpenter.daemons import DaemonOverheadGroup
     from kubectl_sched.node_provisioning.karpenter.scheduling.requirements import Requirements
+    from kubectl_sched.snapshot.array_types import Mask
 
 _TYPO_FROM: Final = parse_quantity("1M")
 

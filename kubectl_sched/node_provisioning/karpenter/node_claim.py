@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from kubectl_sched.api.component_helpers.container_resources import Resources
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.node_provisioning.karpenter.cloudprovider.instance_type import Offering
-    from kubectl_sched.node_provisioning.karpenter.cloudprovider.instance_type_table import Mask
     from kubectl_sched.node_provisioning.karpenter.daemons import DaemonOverheadGroup
     from kubectl_sched.node_provisioning.karpenter.node_claim_template import NodeClaimTemplate
     from kubectl_sched.node_provisioning.karpenter.pod_data import PodData
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from kubectl_sched.node_provisioning.karpenter.scheduling.volume_topology import Volumes
     from kubectl_sched.node_provisioning.karpenter.topology.ties import Ties
     from kubectl_sched.node_provisioning.karpenter.topology.topology_constraints import Topology
+    from kubectl_sched.snapshot.array_types import Mask
 
 _ONLY_FULL = "the only compatible reserved offering is full; falling through to other NodePools"
 

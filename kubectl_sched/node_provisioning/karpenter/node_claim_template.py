@@ -16,8 +16,9 @@ from kubectl_sched.node_provisioning.karpenter.scheduling.requirements import la
 if TYPE_CHECKING:
     from kubectl_sched.api.core import Taint
     from kubectl_sched.api.karpenter import NodePool
-    from kubectl_sched.node_provisioning.karpenter.cloudprovider.instance_type_table import InstanceTypeTable, Mask
+    from kubectl_sched.node_provisioning.karpenter.cloudprovider.instance_type_table import InstanceTypeTable
     from kubectl_sched.node_provisioning.karpenter.scheduling.requirements import Requirements
+    from kubectl_sched.snapshot.array_types import Mask
 
 
 class NodeClaimTemplate(NamedTuple):

@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from kubectl_sched.api.apimachinery.quantity import Quantity
     from kubectl_sched.api.component_helpers.container_resources import Resources
     from kubectl_sched.api.pod import Pod
-    from kubectl_sched.node_provisioning.karpenter.cloudprovider.instance_type_table import Mask
     from kubectl_sched.node_provisioning.karpenter.daemons import DaemonOverheadGroup
     from kubectl_sched.node_provisioning.karpenter.existing_node import ExistingNode
     from kubectl_sched.node_provisioning.karpenter.node_claim_template import NodeClaimTemplate
     from kubectl_sched.node_provisioning.karpenter.operator_options import Options
     from kubectl_sched.node_provisioning.karpenter.scheduling.requirements import Requirements
     from kubectl_sched.node_provisioning.karpenter.scheduling.volume_topology import Volumes
+    from kubectl_sched.snapshot.array_types import Mask
 
 _DYNAMIC_RESOURCES = "pod has Dynamic Resource Allocation requirements that are not yet supported by Karpenter"
 _NO_TEMPLATE = "nodepool requirements filtered out all available instance types"

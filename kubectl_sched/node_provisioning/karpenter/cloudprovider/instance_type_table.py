@@ -5,16 +5,16 @@ Karpenter asks every type of every NodePool for every pod; there are hundreds of
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from typing import TYPE_CHECKING, TypeAlias
+from bisect import bisect_left, bisect_right
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kubectl_sched.api.apimachinery.quantity import ZERO
 from kubectl_sched.node_provisioning.karpenter.karpenter_labels import RESERVED
 from kubectl_sched.node_provisioning.karpenter.karpenter_release import NEWEST, KarpenterRelease
 from kubectl_sched.node_provisioning.karpenter.scheduling.requirements import is_compatible
+from kubectl_sched.snapshot.column import Column
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from kubectl_sched.node_provisioning.karpenter.scheduling.requirement import Requirement
     from kubectl_sched.node_provisioning.karpenter.scheduling.requirements import Requirements
     from kubectl_sched.node_provisioning.karpenter.scheduling.volume_topology import Volumes
-
-Mask: TypeAlias = NDArray[np.bool_]
+    from kubectl_sched.snapshot.array_types import Mask
 
 
 class InstanceTypeTable:
@@ -50,8 +49,9 @@ class InstanceTypeTable:
         """The reserved offerings, be they available or not: all of them say how much of a reservation is left."""
 
         self._keys = {key for each in self.types for key in each.requirements}
-        self._label_columns: dict[str, _LabelColumn] = {}
-        self._capacity: dict[str, _AmountColumn] = {}
+        self._label_columns: dict[str, Column[Requirement | None]] = {}
+        self._label_masks: dict[tuple[str, Requirement], Mask] = {}
+        self._capacity: dict[str, _Amounts] = {}
         self._offerings = _OfferingTable(self.types, well_known, release)
 
     def compatible(self, requirements: Requirements) -> Mask:
@@ -59,7 +59,7 @@ class InstanceTypeTable:
         mask = self.everything
         for key, wanted in requirements.items():
             if key in self._keys:
-                mask = mask & self._column(key).mask(wanted)
+                mask = mask & self._admitting(key, wanted)
         return mask
 
     def fitting(self, requests: Mapping[str, Quantity], requirements: Requirements) -> tuple[Mask, Mask]:
@@ -111,56 +111,45 @@ class InstanceTypeTable:
         """The labels that any type says something of."""
         return self._keys
 
-    def distinct(self, key: str) -> list[Requirement | None]:
+    def distinct(self, key: str) -> Sequence[Requirement | None]:
         """Return what the types say of a label, each requirement once; None if a type says nothing."""
-        return self._column(key).distinct
+        return self._column(key).values
 
-    def _column(self, key: str) -> _LabelColumn:
+    def _column(self, key: str) -> Column[Requirement | None]:
         if key not in self._label_columns:
-            self._label_columns[key] = _LabelColumn([each.requirements.get(key) for each in self.types])
+            self._label_columns[key] = Column.of(each.requirements.get(key) for each in self.types)
         return self._label_columns[key]
 
-    def _amounts(self, name: str) -> _AmountColumn:
+    def _admitting(self, key: str, wanted: Requirement) -> Mask:
+        mask = self._label_masks.get((key, wanted))
+        if mask is None:
+            mask = self._column(key).where(lambda each: each is None or not each.excludes(wanted))
+            self._label_masks[key, wanted] = mask
+        return mask
+
+    def _amounts(self, name: str) -> _Amounts:
         if name not in self._capacity:
-            self._capacity[name] = _AmountColumn([each.capacity.get(name, ZERO) for each in self.types])
+            self._capacity[name] = _Amounts([each.capacity.get(name, ZERO) for each in self.types])
         return self._capacity[name]
 
 
-class _LabelColumn:
-    """The values of one label, by instance type."""
+class _Amounts:
+    """The amount of one resource that each row has, the distinct amounts in order."""
 
-    def __init__(self, requirements: list[Requirement | None]) -> None:
-        distinct = {each: code for code, each in enumerate(dict.fromkeys(requirements))}
-        self.distinct = list(distinct)
-        self._codes = np.array([distinct[each] for each in requirements], dtype=np.intp)
-        self._masks: dict[Requirement, Mask] = {}
-
-    def mask(self, wanted: Requirement) -> Mask:
-        found = self._masks.get(wanted)
-        if found is None:
-            verdicts = [each is None or not each.excludes(wanted) for each in self.distinct]
-            found = self._masks[wanted] = np.array(verdicts, dtype=np.bool_)[self._codes]
-        return found
-
-
-class _AmountColumn:
-    """The amount of one resource that each row has, as its rank among the distinct amounts."""
-
-    def __init__(self, amounts: list[Quantity]) -> None:
-        self._distinct = sorted(set(amounts))
-        rank = {amount: code for code, amount in enumerate(self._distinct)}
-        self._ranks = np.array([rank[amount] for amount in amounts], dtype=np.intp)
+    def __init__(self, amounts: Sequence[Quantity]) -> None:
+        column = Column.of(amounts)
+        self._sorted = sorted(column.values)
+        rank_of = {amount: rank for rank, amount in enumerate(self._sorted)}
+        self._ranks = column.numbers(rank_of.__getitem__)
 
     def at_least(self, wanted: Quantity) -> Mask:
-        return self._ranks >= bisect_left(self._distinct, wanted)
+        return self._ranks >= bisect_left(self._sorted, wanted)
 
     def at_most(self, limit: Quantity) -> Mask:
-        above = bisect_left(self._distinct, limit)
-        equal = above < len(self._distinct) and self._distinct[above] == limit
-        return self._ranks < above + equal
+        return self._ranks < bisect_right(self._sorted, limit)
 
     def largest(self, mask: Mask) -> Quantity:
-        return self._distinct[int(self._ranks[mask].max())]
+        return self._sorted[int(self._ranks[mask].max())]
 
 
 class _OfferingTable:
@@ -180,14 +169,13 @@ class _OfferingTable:
         self._type_rows = np.array([row for row, _, _ in rows], dtype=np.intp)
         self._prices = np.array([offering.price for _, _, offering in rows])
         self._allocatable = [allocatable for _, allocatable, _ in rows]
-        self._amounts: dict[str, _AmountColumn] = {}
+        self._amounts: dict[str, _Amounts] = {}
         negative = [any(amount < ZERO for amount in allocatable.values()) for allocatable in self._allocatable]
         self._sound = ~np.array(negative, dtype=np.bool_)
-        keys = [tuple(sorted(offering.requirements.items())) for _, _, offering in rows]
-        distinct = {key: code for code, key in enumerate(dict.fromkeys(keys))}
-        self._distinct = [dict(key) for key in distinct]
-        self._codes = np.array([distinct[key] for key in keys], dtype=np.intp)
-        self._labels = tuple(sorted({label for each in self._distinct for label in each}))
+        self._requirements = Column.of(
+            (offering.requirements for _, _, offering in rows), key=lambda each: tuple(sorted(each.items()))
+        )
+        self._labels = tuple(sorted({label for each in self._requirements.values for label in each}))
         self._masks: dict[tuple[Requirement | None, ...], Mask] = {}
 
     def fitting(self, requests: Mapping[str, Quantity], requirements: Requirements) -> tuple[Mask, Mask]:
@@ -216,11 +204,11 @@ class _OfferingTable:
         key = tuple(requirements.get(label) for label in self._labels)
         found = self._masks.get(key)
         if found is None:
-            verdicts = [is_compatible(requirements, each, self._well_known) for each in self._distinct]
-            found = self._masks[key] = np.array(verdicts, dtype=np.bool_)[self._codes]
+            found = self._requirements.where(lambda each: is_compatible(requirements, each, self._well_known))
+            self._masks[key] = found
         return found
 
-    def _column(self, name: str) -> _AmountColumn:
+    def _column(self, name: str) -> _Amounts:
         if name not in self._amounts:
-            self._amounts[name] = _AmountColumn([each.get(name, ZERO) for each in self._allocatable])
+            self._amounts[name] = _Amounts([each.get(name, ZERO) for each in self._allocatable])
         return self._amounts[name]
