@@ -17,6 +17,7 @@ def snapshot(
     ] = False,
     *,
     source: options.StateSource,
+    selection: options.ClusterSelection,
     connection: ConnectionOptions,
 ) -> None:
     """Save what a replay needs and nothing that is secret, for --from."""
@@ -25,6 +26,7 @@ def snapshot(
     from kubectl_sched.render.writers.data import warn
     from kubectl_sched.safe_output import write_error
     from kubectl_sched.shell_commands import explain_from
+    from kubectl_sched.sources.export.chosen_pods import with_chosen_pods
     from kubectl_sched.sources.export.snapshot_file import check_name, write_snapshot
     from kubectl_sched.sources.live.needed_kinds import EVERYTHING, GATES
     from kubectl_sched.sources.pod_selection import Selection
@@ -32,6 +34,7 @@ def snapshot(
     check_name(file)
     dump, _ = read_replayable(source, connection, Selection(namespace=None, also=(*EVERYTHING, *GATES)))
     warn(dump.warnings)
+    dump = with_chosen_pods(dump, selection.in_namespace, selection.selector)
     if anonymize:
         from kubectl_sched.sources.export.anonymizer import anonymized
 

@@ -59,6 +59,8 @@ class CapacityAnswer(CachingRecord, frozen=True, kw_only=True):
     kubernetes_version: str
     notes: tuple[str, ...]
     kubernetes_patch: str | None = None
+    changing: tuple[str, ...] = ()
+    """The notes that change the answer."""
 
 
 def capacity(question: CapacityQuestion, dump: Dump) -> CapacityAnswer:
@@ -88,6 +90,7 @@ def capacity(question: CapacityQuestion, dump: Dump) -> CapacityAnswer:
         is_of_flags=bool(question.shapes),
         kubernetes_version=str(release.version),
         kubernetes_patch=release.patch_name,
+        changing=dump.limits,
         notes=said,
     )
 

@@ -59,6 +59,8 @@ class DrainAnswer(CachingRecord, frozen=True, kw_only=True):
     kubernetes_version: str = ""
     kubernetes_patch: str | None = None
     notes: tuple[str, ...] = ()
+    limits: tuple[str, ...] = ()
+    """The warnings that the snapshot leaves pods out."""
 
     @property
     def outcome(self) -> str:
@@ -117,6 +119,7 @@ def planned(
         new_nodes=made,
         node_groups=_node_groups(plan, objects, dump),
         notes=(*left_out, *refused),
+        limits=dump.limits,
     )
 
 

@@ -123,7 +123,7 @@ def make_room(question: MakeRoomQuestion, dump: Dump) -> MakeRoomAnswer:
         about.append("the pods of the group are placed one after the other; no cycle of the whole group is replayed")
     lacking = completeness(dump, [answer.unplaced] if answer.unplaced is not None else [])
     notes = (*about, *answer.notes, *schedulers.notes, *lacking.notes, *dump.warnings, *schedulers.warnings, *left_out)
-    return replace(answer, notes=notes, changing=lacking.changing)
+    return replace(answer, notes=notes, changing=(*dump.limits, *lacking.changing))
 
 
 class _Room:

@@ -100,6 +100,8 @@ class NodeAnswer(CachingRecord, frozen=True, kw_only=True):
     kubernetes_version: str
     notes: tuple[str, ...]
     kubernetes_patch: str | None = None
+    limits: tuple[str, ...] = ()
+    """The warnings that the snapshot leaves pods out."""
 
 
 def explain_nodes(question: NodeQuestion, dump: Dump) -> NodeAnswer:
@@ -135,6 +137,7 @@ def explain_nodes(question: NodeQuestion, dump: Dump) -> NodeAnswer:
         unreadable=unreadable,
         kubernetes_version=str(release.version),
         kubernetes_patch=release.patch_name,
+        limits=dump.limits,
         notes=(*notes, *left_out, *schedulers.notes, *dump.warnings, *schedulers.warnings),
     )
 

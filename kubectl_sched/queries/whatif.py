@@ -172,7 +172,7 @@ def what_if(
         kubernetes_version=str(release.version),
         kubernetes_patch=release.patch_name,
         notes=(*missing, *schedulers.notes, *lacking.notes, *dump.warnings, *schedulers.warnings),
-        changing=(*missing, *stages.misspelt, *lacking.changing),
+        changing=(*missing, *stages.misspelt, *dump.limits, *lacking.changing),
         pending=frozenset(each.key for each in dump.objects if isinstance(each, Pod) and not each.spec.node_name),
         edits=question.edits,
         drain=stages.drain_plan(dump) if any(edit.flag == DRAIN for edit in question.edits) else None,

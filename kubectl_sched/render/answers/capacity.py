@@ -64,7 +64,7 @@ def capacity_document(answer: CapacityAnswer, display: Display) -> Document:
     return Document(
         verdict=Verdict(text=capacity_sentence(answer)),
         parts=tuple(_parts(answer, display)),
-        notes=notes_of((), answer.notes),
+        notes=notes_of(answer.changing, answer.notes),
         facts=(("Replayed as", f"kube-scheduler {answer.kubernetes_patch or answer.kubernetes_version}"),),
         heading="Capacity",
         command="capacity",

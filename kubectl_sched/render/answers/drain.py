@@ -76,7 +76,7 @@ def drain_headline(answer: DrainAnswer) -> Verdict:
 
 def drain_changing(answer: DrainAnswer) -> tuple[str, ...]:
     """Return what was not read and may change the plan."""
-    return () if answer.unreadable is None else (answer.unreadable.sentence,)
+    return (*answer.limits, *(() if answer.unreadable is None else (answer.unreadable.sentence,)))
 
 
 def drain_verdict(answer: DrainAnswer) -> str:

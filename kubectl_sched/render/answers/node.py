@@ -66,7 +66,7 @@ def nodes_exit_code(answer: NodeAnswer) -> int:
 
 def nodes_document(answer: NodeAnswer) -> Document:
     """Return one node in full, or a line for each of several."""
-    changing = () if answer.unreadable is None else (answer.unreadable.sentence,)
+    changing = (*answer.limits, *(() if answer.unreadable is None else (answer.unreadable.sentence,)))
     facts = (("Replayed as", f"kube-scheduler {answer.kubernetes_patch or answer.kubernetes_version}"),)
     notes = notes_of(changing, answer.notes)
     if answer.is_list:

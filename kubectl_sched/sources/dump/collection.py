@@ -12,7 +12,7 @@ from kubectl_sched.api.pod import Pod
 from kubectl_sched.api.schedulers import Lease
 from kubectl_sched.sources.budget import Budget
 from kubectl_sched.sources.discovery.scheduler_flags import keep_scheduler_flags
-from kubectl_sched.sources.dump.dump import Dump
+from kubectl_sched.sources.dump.dump import Dump, about_limit
 from kubectl_sched.sources.kinds import BY_TYPE, serves
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ class Collection:
         self._conflicts: dict[str, _Conflict] = {}
         self._server_version: str | None = None
         self._tells_absence = False
+        self._pods_of: dict[str, None] = {}
         self.passed_over: set[str] = set()
         self.refusals: dict[str, None] = {}
         self.scheduler_configuration: dict[str, Any] | None = None
@@ -76,6 +77,7 @@ class Collection:
         self._warnings.update(dict.fromkeys(said.warnings))
         self._server_version = said.server_version or self._server_version
         self._tells_absence = self._tells_absence or not said.of_mixed_list
+        self._pods_of.update(dict.fromkeys(said.pods_of))
 
     def tell_absence(self) -> None:
         """Remembers that the dump has a file or a list for each kind that was there: it is no list of mixed kinds."""
@@ -154,7 +156,8 @@ class Collection:
     def dump(self) -> Dump:
         """All that was read so far."""
         present = self._present | {kind.__name__ for kind in set(map(itemgetter(0), self._objects))}
-        warnings = (*self._warnings, *self._about_conflicts(), *self._about_absent_nodes())
+        limits = map(about_limit, self._pods_of)
+        warnings = (*limits, *self._warnings, *self._about_conflicts(), *self._about_absent_nodes())
         return Dump(
             objects=tuple(self._objects.values()),
             warnings=tuple(dict.fromkeys(warnings)),
@@ -163,6 +166,7 @@ class Collection:
             scheduler_configuration=self.scheduler_configuration,
             server_version=self._server_version,
             tells_absence=self._tells_absence,
+            pods_of=tuple(self._pods_of),
         )
 
     @property

@@ -141,7 +141,9 @@ def _missing(
 
 
 def _namespaces(dump: Dump) -> Iterator[str]:
-    """A cluster without a single pod in kube-system was not dumped as a whole."""
+    """Tell that a dump without a single pod in kube-system is not whole; what a snapshot leaves out it tells itself."""
+    if dump.pods_of:
+        return
     namespaces = {pod.metadata.namespace for pod in dump.pods}
     if namespaces and "kube-system" not in namespaces and any(isinstance(item, Node) for item in dump.others):
         shown = ", ".join(sorted(namespaces)[:3]) + (", ..." if len(namespaces) > 3 else "")

@@ -62,6 +62,8 @@ class Dump(Record, frozen=True, kw_only=True, dict=True):
     is_live: bool = False
     tells_absence: bool = False
     """A kind without a list is known to be missing: a directory, an archive or a snapshot was read."""
+    pods_of: tuple[str, ...] = ()
+    """The namespaces and labels to which snapshots were limited, in words: pods of others are missing."""
 
     @property
     def can_replay(self) -> bool:
@@ -91,9 +93,22 @@ class Dump(Record, frozen=True, kw_only=True, dict=True):
         return max([max(times, default="") for times in (made, of_pods, written)]) or None
 
     @property
+    def limits(self) -> tuple[str, ...]:
+        """The warnings that pods are left out, which change answers."""
+        return tuple(map(about_limit, self.pods_of))
+
+    @property
     def at(self) -> str | None:
         """The moment that the state is of (RFC 3339), from which ages are counted; None if nothing tells it."""
         return datetime.now(UTC).isoformat(timespec="seconds") if self.is_live else self.taken_at
+
+
+def about_limit(pods: str) -> str:
+    """Say that a snapshot was limited to these pods."""
+    return (
+        f"the snapshot has pods of {pods} only, so nodes may be fuller than they seem (all: `kubectl sched snapshot` "
+        "without -n and -l)"
+    )
 
 
 def _written(item: KubernetesObject) -> Iterator[str]:

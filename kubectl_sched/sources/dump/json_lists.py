@@ -50,6 +50,9 @@ class SnapshotMetadata(msgspec.Struct, frozen=True, rename="camel", omit_default
     of_mixed_list: bool = False
     """The snapshot is of a list of mixed kinds, which does not tell whether a kind without objects was asked for."""
 
+    pods_of: tuple[str, ...] = ()
+    """The namespaces and labels to which the snapshot was limited, in words; empty if it holds all pods."""
+
 
 class Header(msgspec.Struct, frozen=True, rename="camel"):
     """The metadata of a List."""

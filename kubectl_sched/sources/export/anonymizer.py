@@ -53,6 +53,7 @@ def _mapped(dump: Dump, new: Pseudonyms) -> Dump:
         dump,
         objects=tuple(_object(new, item) for item in dump.objects),
         warnings=tuple(_notes(new)),
+        pods_of=("some namespaces or labels",) if dump.pods_of else (),
         scheduler_configuration=None if configuration is None else _configuration(new, dict(configuration)),
     )
 

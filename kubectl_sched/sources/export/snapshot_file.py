@@ -109,6 +109,7 @@ def encoded(dump: Dump, own_reasons: Callable[[str], str]) -> bytes:
         present=tuple(sorted(dump.present)),
         warnings=warnings,
         of_mixed_list=not (dump.is_live or dump.tells_absence),
+        pods_of=tuple(map(without_credentials, dump.pods_of)),
     )
     metadata = msgspec.json.encode(said, order="deterministic")
     # The reader of lists recognises them by a metadata without nested braces.

@@ -55,9 +55,11 @@ def deployment() -> Json:
 
 
 def answer(plane: ControlPlane, *arguments: str) -> Any:
-    """Without what is said of a dump as such."""
+    """Without what is said of a dump as such, and how long ago a scheduler spoke, counted from another moment."""
     data = json.loads(program(plane, "explain", *arguments, "-o", "json").stdout)
     for each in data.get("items", [data]):
+        if each["said"] is not None:
+            each["said"].pop("age", None)
         each["warnings"] = [warning for warning in each["warnings"] if not warning.startswith("about the dump")]
     return data.get("items", data)
 
@@ -88,6 +90,19 @@ def test_a_snapshot_is_replayed_as_the_cluster_is(
     live = answer(control_plane, name)
     assert live["stage"]["name"] == stage
     assert answer(control_plane, name, "--from", str(saved)) == live
+
+
+def test_a_snapshot_of_one_namespace_has_its_pods_alone_and_says_so(
+    control_plane: ControlPlane, tmp_path: Path
+) -> None:
+    path = str(tmp_path / "default.json.gz")
+    assert program(control_plane, "snapshot", path, "-n", "default").returncode == 0
+    (sentence,) = (each for each in answer(control_plane, "big", "--from", path)["warnings"] if "fuller" in each)
+    assert sentence.startswith("the snapshot has pods of namespace default only, so nodes may be fuller than they seem")
+    listed = answer(control_plane, "-A", "--from", path)
+    assert {each["pod"]["name"] for each in listed} == {"big", "stored", "gated", "foreign"}
+    gone = program(control_plane, "explain", "busy-0", "-n", "team", "--from", path)
+    assert (gone.returncode, gone.stdout) == (2, "")
 
 
 def test_a_list_is_the_same_from_both(control_plane: ControlPlane, saved: Path) -> None:
