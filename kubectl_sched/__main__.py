@@ -74,7 +74,7 @@ def main() -> NoReturn:
         sys.stdout.flush()
         sys.exit(_with_noted(code))
     except SchedError as error:
-        write_error(f"error: {safe(str(error))}\n")
+        write_error("".join(f"{safe(line)}\n" for line in (f"error: {error}", *error.details)))
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         sys.exit(_INTERRUPTED)

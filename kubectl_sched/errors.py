@@ -10,6 +10,9 @@ class SchedError(Exception):
 
     exit_code = 2
 
+    details: tuple[str, ...] = ()
+    """Lines that a terminal shows below the sentence."""
+
 
 def words_of(error: OSError) -> str:
     """Return what the operating system says is wrong, as the end of a sentence."""

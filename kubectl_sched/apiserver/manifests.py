@@ -13,8 +13,9 @@ from kubectl_sched.api.apimachinery.selector_text import parse_selector
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.apiserver.applied_objects import APPLIED
 from kubectl_sched.apiserver.field_validation import UnknownFields
-from kubectl_sched.apiserver.refused_manifest import RefusedError
+from kubectl_sched.apiserver.refused_manifest import RefusedError, UnknownFieldError
 from kubectl_sched.apiserver.validation.unknown_fields import about_unknown_fields
+from kubectl_sched.apiserver.validation.unknown_fields import unknown_fields as unknown_fields_of
 from kubectl_sched.apiserver.validation.workload_validation import check_workload
 from kubectl_sched.errors import SchedError
 from kubectl_sched.sources.dump.undecoded_values import typed
@@ -96,7 +97,8 @@ def manifests_of(
         if isinstance(item, POD_MAKERS):
             misspelt += about_unknown_fields(document) if dry_run is None else ()
             if misspelt and unknown_fields is UnknownFields.strict:
-                raise SchedError(f"{file}: {misspelt[-1]} (whatif --validate=warn goes on without it)")
+                sentence = f"{file}: {misspelt[-1]} (whatif --validate=warn goes on without it)"
+                raise UnknownFieldError(sentence, document, *next(unknown_fields_of(document)))
             _check(item, misspelt)
             found.append(item)
         elif item is not None:

@@ -1,13 +1,13 @@
-"""The error for a manifest that the API server refuses."""
+"""The errors for manifests that the API server refuses."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.errors import SchedError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from kubectl_sched.api.meta import KubernetesObject
 
@@ -16,6 +16,7 @@ class RefusedError(SchedError):
     """The API server would not store the object: `field` is the path, empty where it is about the object as a whole."""
 
     def __init__(self, item: KubernetesObject, field: str, reason: str) -> None:
+        self.item = item
         self.field = field
         self.reason = reason
         path = f"{field}: " if field else ""
@@ -35,3 +36,18 @@ def refuse(item: KubernetesObject, problems: Sequence[str]) -> None:
         field, _, reason = problems[0].partition(": ")
         more = f" (and {len(problems) - 1} more: {'; '.join(problems[1:])})" if len(problems) > 1 else ""
         raise RefusedError(item, field, reason + more)
+
+
+class UnknownFieldError(SchedError):
+    """The error for a manifest with fields that Kubernetes does not know, of which `field` is the first one's path.
+
+    `meant` is the name or the path that was probably meant. Kind, name and namespace are as written, or empty.
+    """
+
+    def __init__(self, sentence: str, document: Mapping[str, Any], field: str, meant: str | None) -> None:
+        super().__init__(sentence)
+        metadata = document.get("metadata")
+        written = metadata if isinstance(metadata, dict) else {}
+        self.kind, self.name = str(document.get("kind")), str(written.get("name") or "")
+        self.namespace = str(written.get("namespace") or "")
+        self.field, self.meant = field, meant

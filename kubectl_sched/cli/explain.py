@@ -191,6 +191,7 @@ def _answered_once(asked: _Asked) -> int:
 
 def _of_manifests(asked: _Asked, paths: Sequence[str]) -> int:
     """Explain one pod of each workload of the manifests, as if they were applied; say first what no quota admits."""
+    from kubectl_sched.apiserver.refused_manifest import RefusedError, UnknownFieldError
     from kubectl_sched.cli.options.state_source import default_namespace, read_whole
     from kubectl_sched.queries import whatif
     from kubectl_sched.render.answers.whatif import shown_what_if, what_if_exit_code
@@ -203,7 +204,13 @@ def _of_manifests(asked: _Asked, paths: Sequence[str]) -> int:
         replay=asked.question.replay,
     )
     dump = read_whole(source, connection)
-    applied, pods = whatif.with_manifests(question, dump)
+    try:
+        applied, pods = whatif.with_manifests(question, dump)
+    except (RefusedError, UnknownFieldError) as error:
+        from kubectl_sched.render.answers.explain_output import refused_lines
+
+        error.details = refused_lines(error, paths, question.namespace)
+        raise
     if not pods:
         answer = whatif.what_if(question, dump)
         show(shown_what_if(answer), asked.display)
@@ -216,7 +223,8 @@ def _of_manifests(asked: _Asked, paths: Sequence[str]) -> int:
         pending=False,
         looks_elsewhere=False,
     )
-    return _answered(asked, applied, selection)
+    question_of_pods = replace(asked.question, manifests=tuple(paths))
+    return _answered(replace(asked, question=question_of_pods), applied, selection)
 
 
 def _followed(asked: _Asked) -> int:

@@ -67,6 +67,9 @@ class ExplainQuestion(Record, frozen=True, kw_only=True):
     in_groups: bool = True
     """Tell a pod of a group with its part of the group's cycle; else each pod is judged by itself."""
 
+    manifests: tuple[str, ...] = ()
+    """The manifests that the one pod comes from; the field that keeps it out is marked in them."""
+
     suggesting: bool = True
     """Search for changes that would help. This is for one pod alone, since each takes replays."""
 
@@ -240,6 +243,16 @@ class PodExplainer:
         if not (self._suggesting and self._is_about_one_pod):
             return found
         suggestions = self.suggestions(found)
+        if self._question.manifests:
+            from kubectl_sched.queries.verdict.manifest_mark import (  # most questions name none
+                doubtful_amount,
+                manifest_mark,
+            )
+
+            doubtful = doubtful_amount(pod)
+            mark = manifest_mark(found.result, self._question.manifests)
+            doubts = (doubtful.label,) if doubtful is not None else ()
+            found = replace(found, mark=mark, changing=(*found.changing, *doubts))
         return replace(found, suggestions=suggestions, warnings=(*found.warnings, *found.result.explaining.warnings))
 
     def suggestions(self, found: Explanation) -> tuple[Suggestion, ...]:

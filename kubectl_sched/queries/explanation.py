@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from kubectl_sched.queries.provisioning.new_nodes import NewNodes
     from kubectl_sched.queries.ungated import Ungated
     from kubectl_sched.queries.unreadable_kinds import UnreadableKind
+    from kubectl_sched.queries.verdict.manifest_mark import ManifestMark
     from kubectl_sched.queries.verdict.rejected_groups import NodeGroup
     from kubectl_sched.scheduler.queue_position import QueuePlace
     from kubectl_sched.scheduler.result import ScheduleResult
@@ -75,6 +76,9 @@ class Explanation(CachingRecord, frozen=True, kw_only=True):
 
     missing: tuple[UnreadableKind, ...] = ()
     """The kinds that the pod needs and of which no object was read."""
+
+    mark: ManifestMark | None = None
+    """The field of the pod's manifest that keeps it out; None if none does, or no manifest was named."""
 
     around: Surroundings | None = None
     """The facts beside the cycle, in which findings are looked for."""

@@ -88,6 +88,18 @@ class Quote(Said, frozen=True, kw_only=True):
     text: str
 
 
+class Snippet(Said, frozen=True, kw_only=True):
+    """A line of a file that a person wrote, with a mark under a part of it, a label at the mark, and what helps."""
+
+    file: str
+    line: int
+    text: str
+    column: int
+    width: int
+    label: str
+    help: str = ""
+
+
 class Waterfall(Said, frozen=True, kw_only=True):
     """The lead of a node over another as bars, one a plugin; `among` are the names that theirs are told from."""
 

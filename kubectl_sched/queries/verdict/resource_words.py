@@ -94,7 +94,7 @@ def missing_amount(result: ScheduleResult, resource: str, row: int) -> str:
 
 def too_small(result: ScheduleResult, rows: Sequence[int], *, is_whole_cluster: bool) -> str:
     """Return the verdict on a pod larger than each of these nodes, by the resource that most of them lack."""
-    resource = _too_large(result, rows)
+    resource = resource_too_large(result, rows)
     wanted = wanted_of(result, resource)
     asked = typed(result.pod, resource, wanted)
     where = "the largest node" if is_whole_cluster else "the largest node it may use"
@@ -108,12 +108,12 @@ def too_small(result: ScheduleResult, rows: Sequence[int], *, is_whole_cluster: 
 
 def size_of_largest(result: ScheduleResult, rows: Sequence[int]) -> str:
     """Return what the largest of some nodes has, each of which is too small: `too small: at most 16 GiB memory`."""
-    resource = _too_large(result, rows)
+    resource = resource_too_large(result, rows)
     return f"too small: at most {_largest(result, resource, rows)} {noun(resource)}"
 
 
-def _too_large(result: ScheduleResult, rows: Sequence[int]) -> str:
-    """The resource of which most of the nodes have too little in all; of several the one most asked for."""
+def resource_too_large(result: ScheduleResult, rows: Sequence[int]) -> str:
+    """Return the resource of which most of the nodes have too little in all; of several the one most asked for."""
 
     def lacking(resource: str) -> tuple[int, float]:
         capacity, wanted = result.nodes.allocatable(resource)[list(rows)], wanted_of(result, resource)
@@ -136,17 +136,18 @@ def meant(asked: str, resource: str) -> str:
 
 def missing_resource(result: ScheduleResult, rows: Sequence[int]) -> str:
     """Return `no GPUs`: the first resource that none of these nodes has."""
-    return f"no {noun(_absent_from(result, rows))}"
+    return f"no {noun(resource_absent_from(result, rows))}"
 
 
-def _absent_from(result: ScheduleResult, rows: Sequence[int]) -> str:
+def resource_absent_from(result: ScheduleResult, rows: Sequence[int]) -> str:
+    """Return the first resource by name that the pod asks for and that none of these nodes has."""
     requested = sorted(name for name, amount in result.nodes.resource_of(result.pod).requested.items() if amount)
     return next((name for name in requested if not result.nodes.allocatable(name)[list(rows)].any()), requested[-1])
 
 
 def absent(result: ScheduleResult, rows: Sequence[int]) -> str:
     """Return the verdict where no node has a resource: a near name, or the device plugin that should report it."""
-    nodes, resource = result.nodes, _absent_from(result, rows)
+    nodes, resource = result.nodes, resource_absent_from(result, rows)
     for row in rows:
         capacity = parse_resource_list(nodes.node_objects[row].status.capacity).get(resource)
         if capacity is not None and capacity.value() > 0:

@@ -47,6 +47,12 @@ def selected(pod: Pod) -> str:
     )
 
 
+def key_without_node(result: ScheduleResult) -> str | None:
+    """Return the key of the first label that the pod asks for and no node has; None if some node has each of them."""
+    nodes = result.nodes.whole
+    return next((each.key for each in _asked(result.pod) if not _has_any(each, nodes)), None)
+
+
 def of_selector(result: ScheduleResult) -> list[str]:
     """Return sentences about what no node has of what the pod selects, the fuller first."""
     nodes = result.nodes.whole

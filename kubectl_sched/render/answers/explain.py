@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from kubectl_sched.diagnostics.warnings import without_topology_key
 from kubectl_sched.render.document import (
+    STAYS,
     Commands,
     Document,
     Folding,
@@ -21,6 +22,7 @@ from kubectl_sched.render.document import (
     Rung,
     Said,
     Sentence,
+    Snippet,
     Waterfall,
     notes_of,
 )
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
     from kubectl_sched.diagnostics.findings.finding import Finding
     from kubectl_sched.queries.explanation import Explanation
     from kubectl_sched.queries.provisioning.new_nodes import NewNodes
+    from kubectl_sched.queries.verdict.manifest_mark import ManifestMark
     from kubectl_sched.queries.verdict.rejected_groups import NodeGroup
     from kubectl_sched.render.display import Display
     from kubectl_sched.render.funnel import Step
@@ -100,6 +103,10 @@ def _facts(explanation: Explanation) -> Iterator[tuple[str, str]]:
 def _lead(explanation: Explanation, display: Display) -> Iterator[Said]:
     """Yield what stands before the numbers: the pod's status, the winner's lead, the groups of nodes, what helps."""
     result, in_full = explanation.shown, display.in_full
+    if explanation.mark is not None:
+        suggestions = explanation.suggestions
+        helping = suggestions[0].advice.partition(": fits on ")[0] if suggestions else ""  # the ladder says where
+        yield snippet(explanation.mark, helping)
     if not _is_plain(explanation):
         from kubectl_sched.render.sentences.below_verdict import below_verdict  # most verdicts say all
 
@@ -123,6 +130,21 @@ def _lead(explanation: Explanation, display: Display) -> Iterator[Said]:
         yield Sentence(text=would, rank=7, keep=2)
     if explanation.suggestions:
         yield ladder(explanation.suggestions, in_full=in_full)
+
+
+def snippet(mark: ManifestMark, helping: str = "") -> Snippet:
+    """Return the line of the manifest, with the first way to be helped."""
+    at = mark.position
+    return Snippet(
+        file=at.file,
+        line=at.line,
+        text=at.text,
+        column=at.column,
+        width=at.width,
+        label=mark.label,
+        help=helping,
+        rank=STAYS - 1,
+    )
 
 
 def _findings(findings: Sequence[Finding], *, in_full: bool) -> Iterator[Said]:

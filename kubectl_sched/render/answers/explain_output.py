@@ -17,12 +17,16 @@ from kubectl_sched.scheduler.result import UNKNOWN_EXIT_CODE, Outcome
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from kubectl_sched.apiserver.refused_manifest import RefusedError, UnknownFieldError
     from kubectl_sched.queries.explain import ExplainAnswer
     from kubectl_sched.queries.explanation import Explanation
     from kubectl_sched.render.display import Display
     from kubectl_sched.render.document import Document
     from kubectl_sched.render.schemas import explained_pods as schema
     from kubectl_sched.snapshot import Snapshot
+
+_ERROR_WIDTH = 100
+"""The columns of what stands below an error."""
 
 
 def shown_explanations(answer: ExplainAnswer, display: Display) -> Shown:
@@ -111,3 +115,13 @@ def exit_code(explanations: Sequence[Explanation], display: Display) -> int:
         for result in results
     )
     return 0 if all(fitting) else 1
+
+
+def refused_lines(error: RefusedError | UnknownFieldError, paths: Sequence[str], namespace: str) -> tuple[str, ...]:
+    """Return the line of a manifest with a mark under the field that is refused; nothing where none sets it."""
+    from kubectl_sched.queries.verdict.manifest_mark import mark_of_error
+    from kubectl_sched.render.answers.explain import snippet
+    from kubectl_sched.render.writers.snippet_lines import snippet_lines
+
+    mark = mark_of_error(error, paths, namespace)
+    return tuple(snippet_lines(snippet(mark), _ERROR_WIDTH)) if mark is not None else ()

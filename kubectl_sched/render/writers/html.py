@@ -16,9 +16,10 @@ from kubectl_sched.render.safe_text import safe
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-    from kubectl_sched.render.document import Document, Said
+    from kubectl_sched.render.document import Document, Said, Snippet
 
 
+_SNIPPET_WIDTH = 100
 _WORDS_OF_A_NAME = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
@@ -42,7 +43,7 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
         finalize=_visible,
     )
-    environment.filters.update(json=as_json, words=_breakable, lines=_in_lines)
+    environment.filters.update(json=as_json, words=_breakable, lines=_in_lines, snippet=_snippet)
     environment.tests.update(said=_is_said)
     for name in ("page.css", "page.js"):
         text = _as_markup(loader.get_source(environment, name)[0])
@@ -65,6 +66,13 @@ def _as_markup(text: str) -> Markup:
     from markupsafe import Markup
 
     return Markup(text)  # noqa: S704 - our own file
+
+
+def _snippet(said: Snippet) -> Markup:
+    """Return a line of a file with its mark, line by line."""
+    from kubectl_sched.render.writers.snippet_lines import snippet_lines
+
+    return _in_lines("\n".join(snippet_lines(said, _SNIPPET_WIDTH)))
 
 
 def _in_lines(text: str) -> Markup:

@@ -10,6 +10,7 @@ from kubectl_sched.render.document import (
     Listing,
     Quote,
     Sentence,
+    Snippet,
     Waterfall,
 )
 from kubectl_sched.render.safe_text import count
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from kubectl_sched.render.document import Document, Said
 
 _NAMES = frozenset({"Profile"})
+_WIDTH = 100
+"""The columns of a line of a file with its mark."""
 
 
 def markdown(document: Document) -> str:
@@ -56,6 +59,10 @@ def draw(said: Said) -> Iterator[str]:
             yield from _ladder(said)
         case Quote():
             yield from _quote(said)
+        case Snippet():
+            from kubectl_sched.render.writers.snippet_lines import snippet_lines  # only a manifest has one
+
+            yield fenced("\n".join(snippet_lines(said, _WIDTH)), "text")
         case Waterfall():
             yield from _waterfall(said)
 

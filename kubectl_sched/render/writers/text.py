@@ -14,6 +14,7 @@ from kubectl_sched.render.document import (
     Listing,
     Quote,
     Sentence,
+    Snippet,
     Waterfall,
 )
 from kubectl_sched.render.safe_text import count
@@ -92,6 +93,8 @@ def draw(said: Said, width: int) -> Iterator[Part]:
             yield from _ladder(said, width)
         case Quote():
             yield from _quote(said)
+        case Snippet():
+            yield _snippet(said, width)
         case Waterfall():
             yield from _waterfall(said, width)
 
@@ -186,6 +189,16 @@ def _quote(said: Quote) -> Iterator[Part]:
     line = Text(f"{said.heading}: {safe(said.text)}")
     line.stylize("bold", 0, len(said.heading) + 1)
     yield Part(full=(line,), rank=said.rank, keep=said.keep)
+
+
+def _snippet(said: Snippet, width: int) -> Part:
+    """Return the lines, which nothing may break: their columns carry the meaning. The help gives way."""
+    from kubectl_sched.render.writers.snippet_lines import marked_lines, snippet_lines  # only a manifest has one
+
+    full, lean = (
+        tuple(Text(line, no_wrap=True) for line in lines(said, width)) for lines in (snippet_lines, marked_lines)
+    )
+    return Part(full=full, rank=said.rank, leaner=(lean,), keep=len(lean))
 
 
 def _waterfall(said: Waterfall, width: int) -> Iterator[Part]:

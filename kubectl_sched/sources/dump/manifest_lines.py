@@ -18,7 +18,7 @@ SUFFIXES = frozenset({".json", ".yaml", ".yml"})
 def manifest_lines(paths: Sequence[str]) -> dict[str, tuple[str, int]]:
     """Return the file and the line of each object, by `Kind/name`; files that cannot be read so have none."""
     found: dict[str, tuple[str, int]] = {}
-    for file in (file for path in paths if path != "-" for file in _files(path)):
+    for file in (file for path in paths if path != "-" for file in manifest_files(path)):
         import yaml
 
         with suppress(OSError, SchedError, ValueError, RecursionError, yaml.YAMLError):
@@ -31,7 +31,8 @@ def manifest_lines(paths: Sequence[str]) -> dict[str, tuple[str, int]]:
     return found
 
 
-def _files(path: str) -> Iterator[str]:
+def manifest_files(path: str) -> Iterator[str]:
+    """Yield the file itself, or the .json, .yaml and .yml files of a directory in their order."""
     from pathlib import Path
 
     if is_directory(path):

@@ -1,0 +1,287 @@
+"""`explain -f`: the line of the manifest that keeps its pod out, with a mark under the field."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import pytest
+
+from tests.program import run
+
+DEMO = Path(__file__).parents[2] / "fixtures/demo"
+SPEC = "containers: [{name: c, image: i}]"
+
+
+def _pod(spec: str) -> str:
+    lines = dedent(spec).strip().splitlines()
+    start = "apiVersion: v1\nkind: Pod\nmetadata: {name: new, labels: {app: new}}\nspec:\n"
+    return start + "".join(f"  {line}\n" for line in lines)
+
+
+def _node(name: str, zone: str) -> dict[str, Any]:
+    labels = {"kubernetes.io/hostname": name, "topology.kubernetes.io/zone": zone}
+    amounts = {"cpu": "4", "memory": "8Gi", "pods": "110"}
+    status = {"allocatable": amounts, "capacity": amounts}
+    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}, "status": status}
+
+
+def _running(name: str, node: str, **container: Any) -> dict[str, Any]:
+    metadata = {"name": name, "namespace": "default", "labels": {"app": "new"}}
+    spec = {"nodeName": node, "containers": [{"name": "c", "image": "i", **container}]}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec, "status": {"phase": "Running"}}
+
+
+def _zones() -> list[dict[str, Any]]:
+    """Two zones of one node each: a has two pods, and b has another one and a taint."""
+    busy = _running("busy", "b1", ports=[{"containerPort": 80, "hostPort": 80}])
+    busy["metadata"]["labels"] = {"app": "busy"}
+    served = _running("served", "a1", ports=[{"containerPort": 80, "hostPort": 80}])
+    tainted = {**_node("b1", "b"), "spec": {"taints": [{"key": "own", "effect": "NoSchedule"}]}}
+    claim = {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "spec": {"devices": {}}}
+    other = {**claim, "metadata": {"name": "other", "namespace": "default"}}
+    return [_node("a1", "a"), tainted, other, served, _running("second", "a1"), busy]
+
+
+def _marked(folder: Path, manifest: str, *flags: str, objects: Any = None, name: str = "new.yaml") -> list[str]:
+    """Return the lines of the drawing in the answer about the manifest, without its folder."""
+    (folder / name).write_text(manifest)
+    source = DEMO
+    if objects is not None:
+        source = folder / "cluster.json"
+        source.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}))
+    done = run("explain", "--from", str(source), "-f", name, *flags, folder=folder)
+    assert done.returncode in {1, 2}, done.stderr
+    lines = (done.stdout + done.stderr).splitlines()
+    start = next((number for number, line in enumerate(lines) if line.lstrip().startswith("--> ")), len(lines))
+    return [line for line in lines[start : start + 4] if line.lstrip().startswith(("--> ", "|", "= ")) or " | " in line]
+
+
+CASES = {
+    "a request": """
+        containers:
+        - name: small
+          image: i
+          resources: {requests: {cpu: 1}}
+        - name: large
+          image: i
+          resources:
+            requests:
+              cpu: 1200  # millicores
+        ---
+        13 |         cpu: 1200  # millicores
+           |         ^^^^^^^^^ the largest node it may use has 32
+        """,
+    "a label that no node has": """
+        nodeSelector:
+          pool: gpuu
+        containers: [{name: c, image: i}]
+        ---
+        6 |     pool: gpuu
+          |     ^^^^^^^^^^ no node has pool=gpuu
+        """,
+    "an expression": """
+        affinity:
+          nodeAffinity:
+            requiredDuringSchedulingIgnoredDuringExecution:
+              nodeSelectorTerms:
+              - matchExpressions:
+                - key: pool
+                  operator: In
+                  values: [gpuu]
+        containers: [{name: c, image: i}]
+        ---
+        10 |           - key: pool
+           |             ^^^^^^^^^ no node has pool=gpuu
+        """,
+    "a gate": """
+        schedulingGates:
+        - name: example.com/wait
+        containers: [{name: c, image: i}]
+        ---
+        6 |   - name: example.com/wait
+          |     ^^^^^^^^^^^^^^^^^^^^^^ kube-scheduler leaves the pod alone until this gate is lifted
+        """,
+    "a field that is one of several on its line": """
+        containers: [{name: c, image: i, env: [{name: A, value: hunter2}], resources: {requests: {cpu: 999}}}]
+        ---
+        5 | … cpu: 999 …
+          |   ^^^^^^^^ the largest node it may use has 32
+        """,
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_line_is_shown_with_a_mark_under_the_field(case: str, tmp_path: Path) -> None:
+    spec, drawing = dedent(CASES[case]).strip().split("\n---\n")
+    lines = "\n".join(_marked(tmp_path, _pod(spec)))
+    assert drawing in lines
+    assert "hunter2" not in lines
+    assert "= help: " in lines
+
+
+IN_ZONES = {
+    "spread": """
+        topologySpreadConstraints:
+        - topologyKey: topology.kubernetes.io/zone
+          maxSkew: 1
+          whenUnsatisfiable: DoNotSchedule
+          labelSelector: {matchLabels: {app: new}}
+        containers: [{name: c, image: i}]
+        ---
+        7 |     maxSkew: 1
+          |     ^^^^^^^^^^ b has 0, a has 2
+        """,
+    "a taint": """
+        tolerations:
+        - key: own
+          value: other
+        nodeSelector: {topology.kubernetes.io/zone: b}
+        containers: [{name: c, image: i}]
+        ---
+        6 |   - key: own
+          |     ^^^^^^^^ taint own:NoSchedule is not tolerated
+        """,
+    "a host port": """
+        containers:
+        - name: c
+          image: i
+          ports:
+          - containerPort: 80
+            hostPort: 80
+        ---
+        10 |       hostPort: 80
+        """,
+    "anti-affinity": """
+        affinity:
+          podAntiAffinity:
+            requiredDuringSchedulingIgnoredDuringExecution:
+            - topologyKey: topology.kubernetes.io/zone
+              labelSelector: {matchLabels: {app: new}}
+        containers: [{name: c, image: i}]
+        ---
+        8 |       - topologyKey: topology.kubernetes.io/zone
+        """,
+    "a claim": """
+        containers: [{name: c, image: i}]
+        volumes:
+        - name: data
+          persistentVolumeClaim:
+            claimName: data-gone
+        ---
+        9 |       claimName: data-gone
+        """,
+    "a ResourceClaim": """
+        containers: [{name: c, image: i}]
+        resourceClaims:
+        - name: first
+          resourceClaimName: other
+        - name: gpu
+          resourceClaimName: gone
+        ---
+        9 |   - name: gpu
+          |     ^^^^^^^^^ could not find ResourceClaim "default/gone"
+        """,
+}
+
+
+@pytest.mark.parametrize("case", IN_ZONES)
+def test_the_field_of_the_plugin_that_decides_is_marked(case: str, tmp_path: Path) -> None:
+    spec, drawing = dedent(IN_ZONES[case]).strip().split("\n---\n")
+    drawn = "\n".join(_marked(tmp_path, _pod(spec), objects=_zones()))
+    assert drawing in drawn
+    assert "^^^" in drawn
+
+
+def test_a_cordon_is_no_field_of_the_pod(tmp_path: Path) -> None:
+    node = {**_node("a1", "a"), "spec": {"unschedulable": True}}
+    assert _marked(tmp_path, _pod(SPEC), objects=[node]) == []
+
+
+TEMPLATES = {
+    "Deployment": ("apps/v1", "selector: {matchLabels: {app: new}}, template: "),
+    "StatefulSet": ("apps/v1", "serviceName: s, selector: {matchLabels: {app: new}}, template: "),
+    "Job": ("batch/v1", "template: "),
+    "CronJob": ("batch/v1", "schedule: '* * * * *', jobTemplate: {spec: {template: "),
+}
+
+
+@pytest.mark.parametrize("kind", TEMPLATES)
+def test_the_template_of_each_kind_is_looked_through_in_the_last_document(kind: str, tmp_path: Path) -> None:
+    version, start = TEMPLATES[kind]
+    restart = "restartPolicy: Never, " if "batch" in version else ""
+    first = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: new}\n---\n"
+    template = f"{{metadata: {{labels: {{app: new}}}}, spec: {{{restart}{SPEC}, nodeSelector: {{\n  pool: gpuu}}}}}}"
+    spec = f"{{{start}{template}{'}}' if kind == 'CronJob' else ''}}}"
+    drawn = _marked(tmp_path, f"{first}apiVersion: {version}\nkind: {kind}\nmetadata: {{name: new}}\nspec: {spec}\n")
+    assert drawn[1:3] == [
+        "9 |   pool: gpuu}}}}" + ("}}" if kind == "CronJob" else ""),
+        "  |   ^^^^^^^^^^ no node has pool=gpuu",
+    ]
+
+
+def test_json_has_marks_too(tmp_path: Path) -> None:
+    spec = {"containers": [{"name": "c", "image": "i"}], "nodeSelector": {"pool": "gpuu"}}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "new"}, "spec": spec}
+    drawn = _marked(tmp_path, json.dumps({"apiVersion": "v1", "kind": "List", "items": [pod]}), name="new.json")
+    assert drawn[:2] == [" --> new.json:1", '1 | … "pool": "gpuu" …']
+
+
+def test_an_unknown_field_is_marked_below_the_error(tmp_path: Path) -> None:
+    manifest = _pod("containers:\n- name: c\n  image: i\n  env:\n  - name: PASSWORD\n    valeu: hunter2")
+    assert _marked(tmp_path, manifest) == [
+        "  --> new.yaml:10",
+        "10 |       valeu …",
+        "   |       ^^^^^ Kubernetes has no such field; is it value?",
+    ]
+
+
+def test_a_refused_field_is_marked_below_the_error_by_what_holds_it(tmp_path: Path) -> None:
+    limits = "containers:\n- name: c\n  image: i\n  resources:\n    requests: {nvidia.com/gpu: 1}"
+    assert _marked(tmp_path, _pod(limits)) == [
+        " --> new.yaml:8",
+        "8 |     resources:",
+        "  |     ^^^^^^^^^ Required value: Limit must be set for non overcommitable resources",
+    ]
+
+
+def test_a_unit_in_doubt_is_a_warning_with_a_mark(tmp_path: Path) -> None:
+    manifest = _pod("containers:\n- name: c\n  image: i\n  resources:\n    limits:\n      ephemeral-storage: 100000M")
+    (tmp_path / "new.yaml").write_text(manifest)
+    done = run("explain", "--from", str(DEMO), "-f", "new.yaml", folder=tmp_path)
+    assert done.returncode == 0
+    doubt = "100000M ephemeral-storage is 93.1 GiB; is 100000k meant?"
+    assert f"\n{doubt}\n" in done.stdout
+    assert f"10 |         ephemeral-storage: 100000M\n   |         ^^^^^^^^^^^^^^^^^^^^^^^^^^ {doubt}" in done.stdout
+
+
+@pytest.mark.parametrize("output", ["markdown", "html"])
+def test_pages_draw_it_too(output: str, tmp_path: Path) -> None:
+    (tmp_path / "new.yaml").write_text(_pod(f"nodeSelector:\n  pool: gpuu\n{SPEC}"))
+    done = run("explain", "--from", str(DEMO), "-f", "new.yaml", "-o", output, folder=tmp_path)
+    assert "6 |     pool: gpuu\n  |     ^^^^^^^^^^ no node has pool=gpuu\n" in done.stdout
+
+
+def test_characters_that_no_terminal_shows_do_not_reach_it(tmp_path: Path) -> None:
+    manifest = _pod(f'nodeSelector:\n  "po\\u202eol": x  # \u202e\n{SPEC}')
+    (tmp_path / "new.yaml").write_text(manifest)
+    done = run("explain", "--from", str(DEMO), "-f", "new.yaml", folder=tmp_path)
+    assert "\u202e" not in done.stdout + done.stderr
+
+
+def test_a_quota_is_an_answer(tmp_path: Path) -> None:
+    quota = {
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": "small", "namespace": "default"},
+        "spec": {"hard": {"pods": "0"}},
+        "status": {"hard": {"pods": "0"}, "used": {"pods": "0"}},
+    }
+    (tmp_path / "new.yaml").write_text(_pod(SPEC))
+    objects = {"apiVersion": "v1", "kind": "List", "items": [_node("a1", "a"), quota]}
+    (tmp_path / "cluster.json").write_text(json.dumps(objects))
+    done = run("explain", "--from", "cluster.json", "-f", "new.yaml", folder=tmp_path)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "small" in done.stdout
