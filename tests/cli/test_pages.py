@@ -108,7 +108,7 @@ def test_a_what_if_has_both(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_capacity_has_both(run: Any) -> None:
     arguments = ("capacity", "--from", "fixtures/room/gpus.yaml", "-o")
-    sentence = "4 of 5 shapes of pods fit at least once more on 5 nodes."
+    sentence = "5 nodes; 0 of 1 pending workload fits."
     code, out, _ = run(*arguments, "html")
     page = read(out)
     assert code == 0
@@ -120,7 +120,7 @@ def test_capacity_has_both(run: Any) -> None:
     code, out, _ = run(*arguments, "markdown")
     assert code == 0
     assert out.startswith(f"**{sentence}**\n")
-    assert "| `ml/Job/train` | 1, 1 pending | 0 |" in out
+    assert "| `ml/Job/train` | 1 pending | 0 |" in out
 
 
 def test_the_heat_map_marks_where_what_is_free_is_stranded(run: Any) -> None:

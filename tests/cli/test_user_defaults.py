@@ -26,7 +26,8 @@ def test_a_variable_counts_before_the_file_and_a_flag_before_both(tmp_path: Path
     file = 'output = "yaml"\nnotes = true\n'
     assert run(tmp_path, file=file).stdout.startswith("apiVersion:")
     assert json.loads(run(tmp_path, file=file, KUBECTL_SCHED_OUTPUT="json").stdout)["kind"] == "Explanation"
-    assert run(tmp_path, *WEB, "-o", "table", file=file).stdout.count("\nnote: ") == 2
+    everything = ("whatif", "--with-pending", "--from", "fixtures/demo", "-o", "table")
+    assert run(tmp_path, *everything, file=file).stdout.count("\nnote: ") == 2
     assert "\x1b[" in run(tmp_path, KUBECTL_SCHED_COLOR="always").stdout
 
 
