@@ -14,6 +14,7 @@ from kubectl_sched.api.storage import CSIDriver
 from kubectl_sched.diagnostics.findings.finding import Finding
 from kubectl_sched.diagnostics.findings.landing import landing_node
 from kubectl_sched.diagnostics.findings.volumes_and_drivers import lacks_driver, pod_volumes
+from kubectl_sched.framework.clauses import first_few
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,6 +30,7 @@ _PLUGINS: Final = ("VolumeBinding", "VolumeZone")
 
 def findings(result: ScheduleResult, _: Surroundings) -> Iterator[Finding]:
     """Yield each volume whose driver is missing, on the node where the pod lands or on those that it cannot use."""
+    yield from _inline(result)
     volumes = [each for each in pod_volumes(result) if each.driver is not None]
     if not volumes:
         return
@@ -38,6 +40,25 @@ def findings(result: ScheduleResult, _: Surroundings) -> Iterator[Finding]:
             yield from _where_it_lands(result, volume, node)
         elif not result.fits:
             yield from _where_it_is_kept_out(result, volume)
+
+
+def _inline(result: ScheduleResult) -> Iterator[Finding]:
+    """Yield the volumes in the pod itself whose driver is on none of the nodes where the pod may land."""
+    landing = landing_node(result)
+    nodes = [landing] if landing is not None else [] if result.current_node else list(result.best)
+    for volume in result.pod.spec.volumes if nodes else ():
+        driver = volume.csi.driver if volume.csi is not None else ""
+        if driver and all(lacks_driver(result.nodes.objects, node, driver) for node in nodes):
+            where = first_few(nodes)
+            csi_nodes = "CSINode" if len(nodes) == 1 else "CSINodes"
+            does = "does" if len(nodes) == 1 else "do"
+            yield Finding(
+                kind=KIND,
+                sentence=f"On {where} volume {volume.name} could not be mounted: it is an inline volume of CSI driver "
+                f"{driver}, which the {csi_nodes} of {where} {does} not list, and which the scheduler does not look "
+                "at; start the driver's pod there",
+                spoils_start=True,
+            )
 
 
 def _where_it_lands(result: ScheduleResult, volume: PodVolume, node: str) -> Iterator[Finding]:
