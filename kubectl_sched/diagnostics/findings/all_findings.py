@@ -38,6 +38,10 @@ def _rules(result: ScheduleResult) -> Iterator[Rule]:
     yield from _about_room(result)
     if result.pod.spec.volumes:
         yield from _about_volumes()
+    if "VolumeBinding" in result.rejection_masks:
+        from kubectl_sched.diagnostics.findings import class_topologies
+
+        yield class_topologies.findings
     if not result.fits:
         from kubectl_sched.diagnostics.findings import blocked_rollouts, forbidden_preemption
 

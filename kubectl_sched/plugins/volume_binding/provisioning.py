@@ -33,7 +33,7 @@ class Provisioner:
         self.claim = claim
         self._compares_exactly = compares_exactly
         self.storage_class = objects.get(StorageClass, class_of_claim(claim))
-        self.topologies = _selectors_of(self.storage_class)
+        self.topologies = allowed_selectors(self.storage_class)
         self._offers = self._find_offers(objects)
 
     @property
@@ -100,7 +100,7 @@ def topology_of(capacity: CSIStorageCapacity) -> Selector | None:
         return None
 
 
-def _selectors_of(storage_class: StorageClass | None) -> list[Selector] | None:
+def allowed_selectors(storage_class: StorageClass | None) -> list[Selector] | None:
     """The allowed topologies, None if all are; terms that match nothing are left out."""
     if storage_class is None or not storage_class.allowed_topologies:
         return None
