@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_sched.api.apimachinery.quantity import parse_resource_list
+from kubectl_sched.framework.clauses import agreeing
 from kubectl_sched.queries.verdict.constraint import shared_by_all
 from kubectl_sched.queries.verdict.narrowing import NAMED, RESOURCE, SELECTOR, SIZE, TAINT, narrowed
 from kubectl_sched.queries.verdict.phrases import phrase_of
-from kubectl_sched.queries.verdict.rejections import CORDONED, FIT, TAINTS, Rejection, counted_sets
+from kubectl_sched.queries.verdict.rejections import CORDONED, FIT, TAINTS, Rejection, counted_sets, set_by_controller
 from kubectl_sched.queries.verdict.resource_words import absent, resource_absent_from, resource_too_large, too_small
 from kubectl_sched.queries.verdict.selector_words import key_without_node, of_names, of_selector
 from kubectl_sched.record import Record
@@ -69,7 +70,9 @@ def _of_step(result: ScheduleResult, found: Narrowing) -> DecidingField | None:
             label = (of_selector if step == SELECTOR else of_names)(result)[-1]
             facts = next((each.facts for each in result.filter_evidence("NodeAffinity", rows[0])), {})
             keys = (key_without_node(result), *_unmet_keys(facts))
-            paths = (*(path for key in keys if key for path in _selecting(pod_key=key, pod=result.pod)), ("nodeName",))
+            own = (path for key in keys if key for path in _selecting(result.pod, key))
+            otherwise = (("nodeName",), ("affinity", "nodeAffinity", _REQUIRED), ("nodeSelector",))
+            paths = (*own, *otherwise)
             return DecidingField(paths=paths, label=label)
         case step if step == RESOURCE:
             return _asking(result.pod, resource_absent_from(result, rows), absent(result, rows))
@@ -94,7 +97,10 @@ def _of_rejection(result: ScheduleResult, found: Narrowing) -> DecidingField | N
     if first.plugin == TAINTS:
         return _tolerating(result.pod, first.what)
     phrase = phrase_of(result, first, of)
-    label = phrase.detail or f"{len(of):,} nodes {phrase.several}"
+    label = phrase.detail
+    if not label or label.startswith(("which ", "over which ")):
+        nodes = f"{len(of):,} {'node' if len(of) == 1 else 'nodes'}"
+        label = f"{nodes} {agreeing(len(of), phrase.several)}{f', {label}' if label else ''}"
     if first.plugin == FIT:
         return _asking(result.pod, first.what, label)
     facts = next((each.facts for each in result.filter_evidence(first.plugin, of[0])), {})
@@ -119,9 +125,14 @@ def _asking(pod: Pod, resource: str, label: str) -> DecidingField | None:
     return DecidingField(paths=paths, label=label) if resource != "pods" else None
 
 
-def _tolerating(pod: Pod, taint: str) -> DecidingField:
-    """Return the toleration of the taint's key that does not match, else the list of tolerations, else the spec."""
+def _tolerating(pod: Pod, taint: str) -> DecidingField | None:
+    """Return the toleration of the taint's key that does not match, else the list of tolerations, else the spec.
+
+    None for a taint that a controller sets and removes: the pod is not to tolerate it.
+    """
     key = taint.partition(":")[0].partition("=")[0]
+    if set_by_controller(key):
+        return None
     near = (("tolerations", index) for index, each in enumerate(pod.spec.tolerations) if each.key == key)
     return DecidingField(paths=(*near, ("tolerations",), ()), label=f"taint {taint} is not tolerated")
 
@@ -135,16 +146,16 @@ def _unmet_keys(facts: Mapping[str, JSON]) -> Iterator[str]:
                 yield str(each.get("key"))
 
 
-def _selecting(pod: Pod, pod_key: str) -> Iterator[Path]:
+def _selecting(pod: Pod, key: str) -> Iterator[Path]:
     """Yield the selector, and the expressions of required affinity, that ask for the label."""
-    if pod_key in (pod.spec.node_selector or {}):
-        yield "nodeSelector", pod_key
+    if key in (pod.spec.node_selector or {}):
+        yield "nodeSelector", key
     affinity = pod.spec.affinity.node_affinity if pod.spec.affinity is not None else None
     required = affinity.required if affinity is not None else None
     for number, term in enumerate(required.node_selector_terms if required is not None else ()):
         start = ("affinity", "nodeAffinity", _REQUIRED, "nodeSelectorTerms", number)
         for kind, asked in (("matchExpressions", term.match_expressions), ("matchFields", term.match_fields)):
-            yield from ((*start, kind, index) for index, each in enumerate(asked) if each.key == pod_key)
+            yield from ((*start, kind, index) for index, each in enumerate(asked) if each.key == key)
 
 
 def _of_affinity(pod: Pod, facts: Mapping[str, JSON]) -> Iterator[Path]:
