@@ -214,17 +214,29 @@ class PodExplainer:
             return Explanation(result=result)
 
     def _explain(self, pod: Pod) -> Explanation:
+        """Judge the pod; then say who holds it, which node would be made for it, and what would help."""
         scheduler = self._schedulers.scheduler(pod)
         if self._question.at_decision:
             scheduler = self._schedulers.scheduler_at_decision(pod, self._around)
+        found = self._judged(pod, scheduler)
+        needs_node = self._is_about_one_pod and self._may_get_node(found.result)
+        if found.is_held_elsewhere:
+            found = self._held.with_gates(found, scheduler)
+        if self._question.new_nodes is not None or needs_node:
+            found = self._with_new_nodes(found, pod)
+        return self._with_what_helps(found, pod) if self._is_about_one_pod else found
+
+    def _judged(self, pod: Pod, scheduler: Scheduler) -> Explanation:
+        """Return the pod's cycle, beside what the cluster tells of the pod."""
         missing = self._unreadable.needed_by(pod)
         whole = self._cycle(pod, scheduler, tuple(each for each in missing if each.is_known))
         result, sampling = self._sampled(whole)
-        found = replace(explanation_of(result, scheduler), missing=missing)
+        found = explanation_of(result, scheduler)
         another = placed_by_another(result, self._around)
         refusing = refused_where_it_lands(self.refusals, result)
-        found = replace(
+        return replace(
             found,
+            missing=missing,
             changing=(*(each.sentence for each in missing), *refusing),
             warnings=(*found.warnings, *([another] if another is not None else [])),
             stage=stage_of(result, self._around),
@@ -234,20 +246,15 @@ class PodExplainer:
             sampling=sampling,
             around=self._around,
         )
-        if found.is_held_elsewhere:
-            found = self._held.with_gates(found, scheduler)
-        if self._question.new_nodes is not None or self._needs_node(result):
-            found = self._with_new_nodes(found, pod)
-        if self._is_about_one_pod:
-            found = replace(found, contrast=contrast_of(found.result, self._question.node))
-        if not (self._suggesting and self._is_about_one_pod):
+
+    def _with_what_helps(self, found: Explanation, pod: Pod) -> Explanation:
+        found = replace(found, contrast=contrast_of(found.result, self._question.node))
+        if not self._suggesting:
             return found
         suggestions = self.suggestions(found)
         if self._question.manifests:
-            from kubectl_sched.queries.verdict.manifest_mark import (  # most questions name none
-                doubtful_amount,
-                manifest_mark,
-            )
+            # most questions name none
+            from kubectl_sched.queries.verdict.manifest_mark import doubtful_amount, manifest_mark
 
             doubtful = doubtful_amount(pod)
             mark = manifest_mark(found.result, self._question.manifests)
@@ -279,29 +286,16 @@ class PodExplainer:
 
     def _with_new_nodes(self, found: Explanation, pod: Pod) -> Explanation:
         # most clusters have no autoscaler
-        from kubectl_sched.queries.provisioning.karpenter_setting import unschedulable
         from kubectl_sched.queries.provisioning.new_karpenter_node import Asking
-        from kubectl_sched.queries.provisioning.new_nodes import new_nodes, new_nodes_in_short
+        from kubectl_sched.queries.provisioning.new_nodes import new_nodes_beside
 
-        asking, dump = Asking(self._question.replay, self._question.profile), self._dump
-        preemption, flags = found.result.post_filter, self._question.new_nodes
-        if preemption is not None and preemption.nominated_node:
-            # kube-scheduler nominates the pod with the same request that tells autoscalers of it
-            pod, stored = unschedulable(pod, preemption.nominated_node), pod
-            dump = replace(dump, objects=tuple(pod if each is stored else each for each in dump.objects))
+        asking = Asking(self._question.replay, self._question.profile)
         events = found.observed.autoscalers if found.observed is not None else ()
-        if flags is not None:
-            return replace(found, new_nodes=new_nodes(pod, dump, asking, flags, events))
-        try:
-            return replace(found, new_nodes=new_nodes_in_short(pod, dump, asking, events))
-        except SchedError as error:
-            return replace(found, warnings=(*found.warnings, f"new nodes are not known: {error}"))
-
-    def _needs_node(self, result: ScheduleResult) -> bool:
-        """Report whether the pod that was named fits nowhere while an autoscaler may be there."""
-        return self._is_about_one_pod and self._may_get_node(result)
+        made, warned = new_nodes_beside(found.result, pod, self._dump, asking, self._question.new_nodes, events)
+        return replace(found, new_nodes=made, warnings=(*found.warnings, *warned))
 
     def _may_get_node(self, result: ScheduleResult) -> bool:
+        """Report whether the pod fits nowhere while an autoscaler may be there."""
         is_waiting = result.outcome is Outcome.UNSCHEDULABLE and not result.current_node
         return is_waiting and any(map(shows_autoscaler, self._dump.objects))
 
@@ -354,15 +348,7 @@ class PodExplainer:
 
 def _together(explanations: Sequence[Explanation], schedulers: ClusterSchedulers) -> Together | None:
     """Place the pending pods one after the other; None if not one scheduler serves them all."""
-    pending = [
-        each.result
-        for each in explanations
-        if not each.result.current_node
-        and not each.pod.has_ended
-        and (each.stage is None or each.stage.name != "NotCreated")
-        and each.result.failure is None
-        and not isinstance(each.result, MemberResult)
-    ]
+    pending = [each.result for each in explanations if each.awaits_its_own_cycle]
     serving = {schedulers.scheduler(result.pod) for result in pending}
     if len(pending) < 2 or len(serving) != 1:
         return None

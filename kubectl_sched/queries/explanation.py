@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_sched.diagnostics.warnings import warnings
 from kubectl_sched.record import CachingRecord
+from kubectl_sched.scheduler.member_result import MemberResult
 
 if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
@@ -89,6 +90,14 @@ class Explanation(CachingRecord, frozen=True, kw_only=True):
         from kubectl_sched.diagnostics.findings.all_findings import findings_of  # a list of pods shows none
 
         return findings_of(self.result, self.around) if self.around is not None else ()
+
+    @property
+    def awaits_its_own_cycle(self) -> bool:
+        """Report whether the pod is there and waits for a node by itself, not with its group."""
+        result = self.result
+        is_there = not self.pod.has_ended and (self.stage is None or self.stage.name != "NotCreated")
+        fails = result.failure is not None
+        return is_there and not (result.current_node or fails or isinstance(result, MemberResult))
 
     @property
     def unreadable(self) -> tuple[UnreadableKind, ...]:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from kubectl_sched.errors import SchedError
 from kubectl_sched.queries.provisioning.changing_nodes import StartingNode, leaving_nodes, starting_nodes
 from kubectl_sched.queries.provisioning.cluster_autoscaler_replay import NodeGroupFlags, cluster_autoscaler_answer
 from kubectl_sched.queries.provisioning.karpenter_replay import karpenter_answer
+from kubectl_sched.queries.provisioning.karpenter_setting import unschedulable
 from kubectl_sched.record import CachingRecord
 
 if TYPE_CHECKING:
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
     from kubectl_sched.queries.provisioning.cluster_autoscaler_replay import ClusterAutoscalerAnswer
     from kubectl_sched.queries.provisioning.karpenter_replay import KarpenterAnswer
     from kubectl_sched.queries.provisioning.new_karpenter_node import Asking
+    from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.sources.dump.dump import Dump
 
 
@@ -86,3 +90,25 @@ def _together(
         now=dump.at,
         in_full=in_full,
     )
+
+
+def new_nodes_beside(
+    result: ScheduleResult,
+    pod: Pod,
+    dump: Dump,
+    asking: Asking,
+    flags: NewNodesFlags | None,
+    events: Sequence[Event],
+) -> tuple[NewNodes | None, tuple[str, ...]]:
+    """Answer beside the pod's cycle: in full if there are flags, else in short, with a warning where that fails."""
+    preemption = result.post_filter
+    if preemption is not None and preemption.nominated_node:
+        # kube-scheduler nominates the pod with the same request that tells autoscalers of it
+        pod, stored = unschedulable(pod, preemption.nominated_node), pod
+        dump = replace(dump, objects=tuple(pod if each is stored else each for each in dump.objects))
+    if flags is not None:
+        return new_nodes(pod, dump, asking, flags, events), ()
+    try:
+        return new_nodes_in_short(pod, dump, asking, events), ()
+    except SchedError as error:
+        return None, (f"new nodes are not known: {error}",)
