@@ -36,6 +36,10 @@ def _rules(result: ScheduleResult) -> Iterator[Rule]:
 
         yield mended_bugs.findings
     yield from _about_room(result)
+    if "DynamicResources" in result.rejection_masks and not result.fits:
+        from kubectl_sched.diagnostics.findings import device_plugins
+
+        yield device_plugins.devices_elsewhere
     if result.pod.spec.volumes:
         yield from _about_volumes()
     if "VolumeBinding" in result.rejection_masks:

@@ -2,11 +2,14 @@
 
 A kubelet reports in `status.capacity` every device that a plugin has registered, and in `status.allocatable` those that
 the plugin calls healthy; after the plugin is gone it reports 0 of them (pkg/kubelet/cm/devicemanager/manager.go).
+Devices of DRA drivers are claimed instead, and may be free where the pod is kept out by something else.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
 
 from kubectl_sched.api.apps import DaemonSet
 from kubectl_sched.api.component_helpers.resource_names import is_extended_resource_name
@@ -14,6 +17,7 @@ from kubectl_sched.api.resource import DeviceClass
 from kubectl_sched.controllers.daemon_set import runs_on, with_daemon_tolerations
 from kubectl_sched.diagnostics.findings.finding import Finding
 from kubectl_sched.diagnostics.findings.lacking_nodes import capacity_of, requests_of, too_small_for
+from kubectl_sched.framework.clauses import first_few
 from kubectl_sched.framework.confusable_texts import nearest
 from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.shell_commands import describe, logs
@@ -28,6 +32,7 @@ if TYPE_CHECKING:
     from kubectl_sched.sources.pod_surroundings import Surroundings
 
 KIND: Final = "DevicePlugin"
+ELSEWHERE_KIND: Final = "DevicesElsewhere"
 
 _PLUGIN = pattern("device-?plugin")
 """Device plugins are named so, in the image if nowhere else."""
@@ -36,6 +41,7 @@ _PRESENT: Final = ("nvidia.com/gpu.present", "nvidia.com/gpu.deploy.device-plugi
 _PCI_VENDORS: Final = {"nvidia": "pci-10de", "amd": "pci-1002", "intel": "pci-8086"}
 _NODE_FEATURE: Final = "feature.node.kubernetes.io/"
 _NODES_NAMED: Final = 2
+_CLAIMS: Final = "DynamicResources"
 
 
 class _Seen(NamedTuple):
@@ -176,3 +182,24 @@ def _state(pod: Pod) -> _Seen:
     if pod.status.container_statuses and not all(each.ready for each in pod.status.container_statuses):
         return _Seen("is not ready", logs(pod.namespace, pod.name))
     return _Seen("runs, and its log says which devices it finds", logs(pod.namespace, pod.name))
+
+
+def devices_elsewhere(result: ScheduleResult, _: Surroundings) -> Iterator[Finding]:
+    """Yield the nodes that could serve the pod's claims and that something else rejects, if the others could not."""
+    by_devices = result.rejection_masks.get(_CLAIMS)
+    others = [mask for plugin, mask in result.rejection_masks.items() if plugin != _CLAIMS]
+    if by_devices is None or not others or result.unjudged_masks or result.pre_filter_nodes is not None:
+        return
+    kept_out = np.logical_or.reduce(others)
+    serving = np.flatnonzero(kept_out & ~by_devices).tolist()
+    if not serving or not (by_devices & ~kept_out).any():
+        return
+    names = [result.nodes.names[row] for row in serving]
+    plugins = [plugin for plugin, mask in result.rejection_masks.items() if plugin != _CLAIMS and mask[serving].any()]
+    keeps = "keeps" if len(plugins) == 1 else "keep"
+    yield Finding(
+        kind=ELSEWHERE_KIND,
+        sentence=f"The devices that its claims want are free on {first_few(names)}, where {first_few(plugins)} {keeps} "
+        "it out; the nodes that it may use otherwise lack them: let it onto the nodes with the devices, rather than "
+        "ask for fewer",
+    )
