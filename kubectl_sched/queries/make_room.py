@@ -13,7 +13,7 @@ from kubectl_sched.queries.pods_needing_room import is_group, targets
 from kubectl_sched.record import CachingRecord, Record
 from kubectl_sched.scheduler.result import Outcome as PodOutcome
 from kubectl_sched.scheduler.scheduler import SeveralSchedulers
-from kubectl_sched.simulation.evictable_pods import EvictionRules, refusals_in_words
+from kubectl_sched.simulation.evictable_pods import EvictionRules
 from kubectl_sched.simulation.placements import QueuedPod
 from kubectl_sched.simulation.queue_simulation import Choices, Simulation, owner_of
 from kubectl_sched.simulation.relocation import CORDON, UNCORDON, Relocation, Step, carried_out
@@ -126,6 +126,20 @@ def make_room(question: MakeRoomQuestion, dump: Dump) -> MakeRoomAnswer:
     return replace(answer, notes=notes, changing=(*dump.limits, *lacking.changing))
 
 
+class _Plan(CachingRecord, frozen=True, kw_only=True):
+    """The plan as far as it has come; `nodes` is the cluster after its steps."""
+
+    nodes: Snapshot
+    placed: tuple[Placed, ...]
+    steps: tuple[Step, ...] = ()
+    unplaced: ScheduleResult | None = None
+    looked: int = 0
+    complete: bool = True
+    refused: Mapping[str, int] = {}
+    preemption: Preemption | None = None
+    notes: tuple[str, ...] = ()
+
+
 class _Room:
     """The pods of one target in the order of the queue, each placed, if need be by a plan."""
 
@@ -145,69 +159,91 @@ class _Room:
         self._relocation = Relocation(scheduler, question.profile)
         self._running = [pod for pod in pods if pod.spec.node_name]
         self._pods = sorted((pod for pod in pods if not pod.spec.node_name), key=self._queue_key)
-        self._notes: list[str] = []
 
     def answer(self, objects: Sequence[KubernetesObject], release: Release) -> MakeRoomAnswer:
         """Place each pod, and stop at the first for which there is no plan."""
-        nodes = self._scheduler.nodes
-        steps: list[Step] = []
-        placed = [Placed(pod=pod, tied=(pod.spec.node_name,)) for pod in self._running]
-        looked, complete = 0, True
-        refused: Mapping[str, int] = {}
-        unplaced: ScheduleResult | None = None
-        preemption: Preemption | None = None
+        running = tuple(Placed(pod=pod, tied=(pod.spec.node_name,)) for pod in self._running)
+        plan = _Plan(nodes=self._scheduler.nodes, placed=running)
         whole = self._in_group_cycle(())
-        for pod in self._pods if whole is None else ():
-            landing = self._relocation.landing(pod, nodes)
-            if landing is None:
-                result = self._relocation.cycle(pod, nodes)
-                preemption = preemption or self._preemption(pod)
-                found = self._search(pod, nodes, objects, steps, placed).find(result)
-                looked, complete, refused = max(looked, found.nodes), complete and found.complete, found.refused
-                if found.plan is None:
-                    unplaced = self._scheduler.cycle(pod, nodes, self._question.profile)
-                    self._notes += _why_not(result)
-                    break
-                landing, nodes = found.plan.landings[0], found.plan.nodes
-                self._notes += self._about_rivals(pod, landing, placed)
-                steps += found.plan.steps
-            else:
-                nodes = self._relocation.placed(nodes, landing, landing.tied[0])
-            placed.append(Placed(pod=pod, tied=landing.tied))
-        if unplaced is None and steps and len(self._pods) > 1:
-            together = self._together(steps, placed[len(self._running) :])
-            if together is not None:
-                steps = list(together.steps)
-                landed = (Placed(pod=each.pod, tied=each.tied) for each in together.landings)
-                placed[len(self._running) :] = landed
-            elif is_group(self._question.target):
-                unplaced = self._scheduler.cycle(self._pods[-1], self._scheduler.nodes, self._question.profile)
-                self._notes.append("there is room for one after the other, but not for all of the group at once")
-            else:
-                self._notes.append("after each uncordon wait until the target's own pod has its node, too")
-        if unplaced is None and self._cycle is not None and self._pods:
-            placed = whole or self._in_group_cycle(steps) or []
-            if not placed:
-                unplaced = self._scheduler.cycle(self._pods[-1], self._scheduler.nodes, self._question.profile)
-                self._notes.append("there is room for one after the other, but not in the group's own cycle")
-        if unplaced is not None:
-            steps, placed = [], []
-        self._notes += _about_chance(steps, placed)
+        if whole is None:
+            plan = self._one_after_the_other(plan, objects)
+        if plan.unplaced is None and plan.steps and len(self._pods) > 1:
+            plan = self._all_at_once(plan)
+        if plan.unplaced is None and self._cycle is not None and self._pods:
+            plan = self._as_its_group(plan, whole or self._in_group_cycle(plan.steps))
+        if plan.unplaced is not None:
+            plan = replace(plan, steps=(), placed=())
         return MakeRoomAnswer(
             target=self._question.target,
             namespace=self._question.namespace,
-            steps=tuple(steps),
-            placed=tuple(placed),
-            unplaced=unplaced,
-            nodes=looked,
+            steps=plan.steps,
+            placed=plan.placed,
+            unplaced=plan.unplaced,
+            nodes=plan.looked,
             bounds=self._question.bounds,
-            complete=complete,
-            refused=refused,
-            preemption=preemption,
+            complete=plan.complete,
+            refused=plan.refused,
+            preemption=plan.preemption,
             kubernetes_version=str(release.version),
             kubernetes_patch=release.patch_name,
-            notes=tuple(self._notes),
+            notes=(*plan.notes, *_about_chance(plan.steps, plan.placed)),
         )
+
+    def _one_after_the_other(self, plan: _Plan, objects: Sequence[KubernetesObject]) -> _Plan:
+        for pod in self._pods:
+            landing = self._relocation.landing(pod, plan.nodes)
+            if landing is None:
+                plan = self._with_room_for(pod, plan, objects)
+                if plan.unplaced is not None:
+                    break
+            else:
+                nodes = self._relocation.placed(plan.nodes, landing, landing.tied[0])
+                plan = replace(plan, nodes=nodes, placed=(*plan.placed, Placed(pod=pod, tied=landing.tied)))
+        return plan
+
+    def _with_room_for(self, pod: Pod, plan: _Plan, objects: Sequence[KubernetesObject]) -> _Plan:
+        """Add what makes room for a pod that fits nowhere."""
+        result = self._relocation.cycle(pod, plan.nodes)
+        preemption = plan.preemption or self._preemption(pod)
+        found = self._search(pod, plan, objects).find(result)
+        plan = replace(
+            plan,
+            looked=max(plan.looked, found.nodes),
+            complete=plan.complete and found.complete,
+            refused=found.refused,
+            preemption=preemption,
+        )
+        if found.plan is None:
+            unplaced = self._scheduler.cycle(pod, plan.nodes, self._question.profile)
+            return replace(plan, unplaced=unplaced, notes=(*plan.notes, *_why_not(result)))
+        landing = found.plan.landings[0]
+        return replace(
+            plan,
+            nodes=found.plan.nodes,
+            steps=(*plan.steps, *found.plan.steps),
+            placed=(*plan.placed, Placed(pod=pod, tied=landing.tied)),
+            notes=(*plan.notes, *self._about_rivals(pod, landing, plan.placed)),
+        )
+
+    def _all_at_once(self, plan: _Plan) -> _Plan:
+        running = len(self._running)
+        together = self._together(plan.steps, plan.placed[running:])
+        if together is not None:
+            landed = (Placed(pod=each.pod, tied=each.tied) for each in together.landings)
+            return replace(plan, steps=tuple(together.steps), placed=(*plan.placed[:running], *landed))
+        if is_group(self._question.target):
+            return self._refused(plan, "there is room for one after the other, but not for all of the group at once")
+        note = "after each uncordon wait until the target's own pod has its node, too"
+        return replace(plan, notes=(*plan.notes, note))
+
+    def _as_its_group(self, plan: _Plan, placed: Sequence[Placed] | None) -> _Plan:
+        if placed:
+            return replace(plan, placed=tuple(placed))
+        return self._refused(plan, "there is room for one after the other, but not in the group's own cycle")
+
+    def _refused(self, plan: _Plan, note: str) -> _Plan:
+        unplaced = self._scheduler.cycle(self._pods[-1], self._scheduler.nodes, self._question.profile)
+        return replace(plan, unplaced=unplaced, notes=(*plan.notes, note))
 
     def _in_group_cycle(self, steps: Sequence[Step]) -> list[Placed] | None:
         """Return where the group's own cycle places its pods after the steps; None if it leaves one out."""
@@ -234,17 +270,10 @@ class _Room:
     def _ahead_of(self, pod: Pod) -> list[Pod]:
         return [other for other in self._rivals if self._queue_key(other) < self._queue_key(pod)]
 
-    def _search(
-        self,
-        pod: Pod,
-        nodes: Snapshot,
-        objects: Sequence[KubernetesObject],
-        steps: Sequence[Step],
-        placed: Sequence[Placed],
-    ) -> RoomSearch:
-        moved = [step.pod for step in steps if step.pod is not None]
-        fixed = {each.key for each in (*moved, *(each.pod for each in placed))}
-        rules = EvictionRules(nodes.objects, objects, pod.priority)
+    def _search(self, pod: Pod, plan: _Plan, objects: Sequence[KubernetesObject]) -> RoomSearch:
+        moved = [step.pod for step in plan.steps if step.pod is not None]
+        fixed = {each.key for each in (*moved, *(each.pod for each in plan.placed))}
+        rules = EvictionRules(plan.nodes.objects, objects, pod.priority)
         bounds = self._question.bounds
         bounds = replace(bounds, moves=min(bounds.moves, self._most - len(moved)))
         return RoomSearch(self._relocation, rules, bounds, self._ahead_of(pod), moved, fixed)
@@ -318,15 +347,3 @@ def _about_chance(steps: Sequence[Step], placed: Sequence[Placed]) -> Iterator[s
         yield "between tied nodes chance decides: the plan goes through from each that was tried, or cordons the others"
     if any(step.beyond_sampling for step in steps):
         yield "kube-scheduler looks at some of the feasible nodes only: a pod may land on another than the plan says"
-
-
-def about_search(answer: MakeRoomAnswer) -> str:
-    """Return how far the search looked, and which pods could not be asked to move."""
-    most = answer.bounds.moves
-    nodes = "the closest node" if answer.nodes == 1 else f"the {answer.nodes:,} closest nodes"
-    moves = f"moving up to {most} pods on {nodes} is not enough"
-    if not answer.nodes:
-        moves = f"there is no node where moving up to {most} pods would be enough"
-    spent = "" if answer.complete else f"; the search stopped after {answer.bounds.evictions:,} simulated evictions"
-    words = refusals_in_words(answer.refused)
-    return f"{moves}{spent}" + (f"; pods not asked to move: {words}" if words else "")

@@ -18,7 +18,8 @@ from kubectl_sched.api.policy import PodDisruptionBudget
 from kubectl_sched.api.scheduling import PodGroup
 from kubectl_sched.config import KubeVersion, load_configuration
 from kubectl_sched.errors import SchedError
-from kubectl_sched.queries.make_room import MakeRoomAnswer, MakeRoomQuestion, about_search, make_room
+from kubectl_sched.queries.make_room import MakeRoomAnswer, MakeRoomQuestion, make_room
+from kubectl_sched.render.answers.make_room import about_search
 from kubectl_sched.scheduler.scheduler import Scheduler
 from kubectl_sched.simulation.evictable_pods import EvictionRules
 from kubectl_sched.simulation.relocation import CORDON, EVICT, Relocation, with_cordon, without_cordon

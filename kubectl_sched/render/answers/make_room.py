@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_sched.queries.make_room import about_search
 from kubectl_sched.render.document import Commands, Document, Listing, Quote, Said, Sentence, Verdict, notes_of
 from kubectl_sched.render.safe_text import count, listed, safe
 from kubectl_sched.render.show import Shown
 from kubectl_sched.render.table import Column, Table
 from kubectl_sched.safe_output import API_VERSION
 from kubectl_sched.shell_commands import cordon_node, evict_pod, uncordon_node
+from kubectl_sched.simulation.evictable_pods import refusals_in_words
 from kubectl_sched.simulation.relocation import CORDON
 
 if TYPE_CHECKING:
@@ -198,3 +198,15 @@ def _step(number: int, step: Step) -> schema.PlanStep:
 
 def _name(pod: Pod) -> Name:
     return {"namespace": pod.namespace, "name": pod.name}
+
+
+def about_search(answer: MakeRoomAnswer) -> str:
+    """Return how far the search looked, and which pods could not be asked to move."""
+    most = answer.bounds.moves
+    nodes = "the closest node" if answer.nodes == 1 else f"the {answer.nodes:,} closest nodes"
+    moves = f"moving up to {most} pods on {nodes} is not enough"
+    if not answer.nodes:
+        moves = f"there is no node where moving up to {most} pods would be enough"
+    spent = "" if answer.complete else f"; the search stopped after {answer.bounds.evictions:,} simulated evictions"
+    words = refusals_in_words(answer.refused)
+    return f"{moves}{spent}" + (f"; pods not asked to move: {words}" if words else "")
