@@ -23,6 +23,8 @@ _HEAD: Final = Path(__file__).with_name("reasons_head.md")
 
 _OTHERS: Final = Path(__file__).with_name("other_components_head.md")
 
+_FINDINGS: Final = Path(__file__).with_name("findings_head.md")
+
 _COMMAND: Final = "kubectl "
 
 _NOTHING: Final = "Nothing by itself: look at the other reasons of the message."
@@ -32,9 +34,10 @@ def page() -> str:
     """The page as Markdown."""
     head = _HEAD.read_text("utf-8").rstrip("\n").format(oldest=SUPPORTED[0], newest=SUPPORTED[-1])
     others = _OTHERS.read_text("utf-8").rstrip("\n")
+    found = _FINDINGS.read_text("utf-8").rstrip("\n")
     own = (_family(name, reasons) for name, reasons in families().items())
     of_others = (_family(name, reasons) for name, reasons in component_families().items())
-    return "\n\n".join([head, _contents(), *own, others, *of_others]) + "\n"
+    return "\n\n".join([head, _contents(), *own, others, *of_others, found]) + "\n"
 
 
 def _contents() -> str:
