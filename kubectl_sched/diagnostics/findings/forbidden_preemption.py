@@ -58,7 +58,9 @@ def _static_victims(preemption: PostFilterResult) -> Iterator[Finding]:
     everywhere = len(preemption.candidates) > 1 and all(
         any(pod.is_static for pod in candidate.victims) for candidate in preemption.candidates
     )
-    elsewhere = "; each other node where preemption is possible has a static victim, too" if everywhere else ""
+    elsewhere = (
+        "; each other node that the scheduler weighs for preemption has a static victim, too" if everywhere else ""
+    )
     yield Finding(
         kind=STATIC_KIND,
         sentence=f"Preemption on {node} would not last: victim {first.key}{others} is a static pod, which the kubelet "
