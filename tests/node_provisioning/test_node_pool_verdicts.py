@@ -93,7 +93,7 @@ def test_a_limit_is_told_in_numbers_with_the_one_that_would_do(tmp_path: Path) -
     assert (advice["field"], advice["value"]) == ("spec.limits.cpu", "4")
     sentence = (
         "NodePool general has used 2 of its limit of 3 cpu, 1 left, and the smallest machine for the pod has 2: "
-        "raise spec.limits.cpu to 4 or more."
+        "raise spec.limits.cpu to 4 or more"
     )
     assert sentence in " ".join(screen(asked(tmp_path, *objects)).split())
 
