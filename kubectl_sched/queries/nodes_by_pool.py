@@ -31,7 +31,9 @@ def pool_of(node: Node) -> str:
     if pool is not None:
         return pool
     roles = sorted(key.removeprefix(_ROLE) for key in node.metadata.labels if key.startswith(_ROLE))
-    taints = sorted(str(taint) for taint in node.spec.taints if not taint.key.startswith(CONDITION_TAINT))
+    implied = {f"{_ROLE}{role}" for role in roles}
+    told = (each for each in node.spec.taints if each.key not in implied and not each.key.startswith(CONDITION_TAINT))
+    taints = sorted(map(str, told))
     words = [f"role {role}" for role in roles] + [f"taint {taint}" for taint in taints]
     return ", ".join(words) or "no role, no taints"
 
