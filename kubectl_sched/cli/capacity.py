@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 from typer import Option
@@ -30,7 +31,7 @@ def capacity(
     from kubectl_sched.cli.options.state_source import read_whole
     from kubectl_sched.queries.capacity import CapacityQuestion
     from kubectl_sched.queries.capacity import capacity as room_left
-    from kubectl_sched.render.answers.capacity import shown_capacity
+    from kubectl_sched.render.answers.capacity import capacity_exit_code, shown_capacity
     from kubectl_sched.render.show import show
 
     dump = read_whole(source, connection)
@@ -41,4 +42,6 @@ def capacity(
         profile=scheduler.profile,
         replay=scheduler.replay,
     )
-    show(shown_capacity(room_left(question, dump)), display.shown)
+    answer = room_left(question, dump)
+    show(shown_capacity(answer), display.shown)
+    sys.exit(capacity_exit_code(answer))

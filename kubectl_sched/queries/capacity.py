@@ -62,6 +62,11 @@ class CapacityAnswer(CachingRecord, frozen=True, kw_only=True):
     changing: tuple[str, ...] = ()
     """The notes that change the answer."""
 
+    @property
+    def is_known(self) -> bool:
+        """Report whether no shape rests on a kind that was not read."""
+        return all(each.is_known for each in self.shapes)
+
 
 def capacity(question: CapacityQuestion, dump: Dump) -> CapacityAnswer:
     """Count what is free, and replay how much of it pods can use.
@@ -90,7 +95,7 @@ def capacity(question: CapacityQuestion, dump: Dump) -> CapacityAnswer:
         is_of_flags=bool(question.shapes),
         kubernetes_version=str(release.version),
         kubernetes_patch=release.patch_name,
-        changing=dump.limits,
+        changing=(*dump.limits, *dict.fromkeys(kind.sentence for each in found for kind in each.unread)),
         notes=said,
     )
 

@@ -13,6 +13,7 @@ from kubectl_sched.api.pod import Pod
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
 from kubectl_sched.queries.provisioning.cluster_autoscaler_replay import NodeGroupFlags, cluster_autoscaler_answer
 from kubectl_sched.queries.provisioning.provisioned_nodes import provisioned_nodes
+from kubectl_sched.queries.unread_placements import left_open_placements
 from kubectl_sched.queries.unreadable_kinds import UnreadableKinds
 from kubectl_sched.record import CachingRecord, Record
 from kubectl_sched.scheduler.scheduler import SeveralSchedulers
@@ -47,8 +48,8 @@ class DrainAnswer(CachingRecord, frozen=True, kw_only=True):
     """The plan, with what could not be read and what autoscalers would add for the pods without a node."""
 
     plan: DrainPlan
-    unreadable: UnreadableKind | None = None
-    """PodDisruptionBudgets, where none was read."""
+    unreadable: tuple[UnreadableKind, ...] = ()
+    """PodDisruptionBudgets where none was read, and the kinds that successors need."""
 
     new_nodes: tuple[MadeNode, ...] = ()
     """The nodes that Karpenter would make."""
@@ -66,13 +67,18 @@ class DrainAnswer(CachingRecord, frozen=True, kw_only=True):
     def outcome(self) -> str:
         """`Finishes`, `Pending` (it finishes, but pods have no node), `Blocked`, `Unknown` or `NothingToDo`."""
         plan = self.plan
-        if plan.blocked:
+        if any(not (each.is_after_others and plan.unread) for each in plan.blocked):
             return BLOCKED
-        if self.unreadable is not None and self.unreadable.is_known:
+        if plan.unread or self.are_budgets_unread:
             return UNKNOWN
         if plan.pending:
             return PENDING
         return FINISHES if plan.leaving else NOTHING
+
+    @property
+    def are_budgets_unread(self) -> bool:
+        """Report whether PodDisruptionBudgets are known to be missing."""
+        return any(each.kind == "PodDisruptionBudget" and each.is_known for each in self.unreadable)
 
     @property
     def finishes(self) -> bool | None:
@@ -112,10 +118,14 @@ def planned(
     """Plan the drain of nodes of these objects, which may be those of the dump after edits."""
     nodes, left_out = snapshot_of(objects, configuration_of(DEFAULT_SCHEDULER_NAME))
     plan = drain_plan(names, objects, SeveralSchedulers(configuration_of, nodes), profile, dump.at)
+    kinds = UnreadableKinds(dump=dump)
+    placements, unread = left_open_placements(plan.placements, kinds)
+    plan = replace(plan, placements=placements)
+    budgets = kinds.budgets_of(plan.concerned)
     made, refused = _made_by_karpenter(plan, objects)
     return DrainAnswer(
         plan=plan,
-        unreadable=UnreadableKinds(dump=dump).budgets_of(plan.concerned),
+        unreadable=(*(() if budgets is None else (budgets,)), *unread),
         new_nodes=made,
         node_groups=_node_groups(plan, objects, dump),
         notes=(*left_out, *refused),

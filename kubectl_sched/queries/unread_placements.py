@@ -11,6 +11,8 @@ from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.simulation.placements import Placement
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from kubectl_sched.queries.unreadable_kinds import UnreadableKind
     from kubectl_sched.simulation.what_if_result import WhatIfResult
     from kubectl_sched.sources.dump.dump import Dump
@@ -23,20 +25,28 @@ def with_unread_left_open(result: WhatIfResult, dump: Dump) -> tuple[WhatIfResul
     the placement stays and the kind alone is returned.
     """
     kinds = UnreadableKinds(dump=dump)
-    told: dict[UnreadableKind, None] = {}
-    placements = []
-    for each in result.simulated.placements:
-        missing = kinds.needed_by(each.pod) if each.reason is None else ()
-        told.update(dict.fromkeys(missing))
-        known = tuple(kind for kind in missing if kind.is_known)
-        placements.append(_left_open(each, known) if known else each)
+    placements, told = left_open_placements(result.simulated.placements, kinds)
     if not told:
         return result, ()
     first = result.simulated.first_unplaced
     if first is not None and any(kind.is_known for kind in kinds.needed_by(first.pod)):
         first = None  # what kube-scheduler would say of it is not known
-    simulated = replace(result.simulated, placements=tuple(placements), first_unplaced=first)
-    return replace(result, simulated=simulated), tuple(told)
+    simulated = replace(result.simulated, placements=placements, first_unplaced=first)
+    return replace(result, simulated=simulated), told
+
+
+def left_open_placements(
+    placements: Iterable[Placement], kinds: UnreadableKinds
+) -> tuple[tuple[Placement, ...], tuple[UnreadableKind, ...]]:
+    """Return the placements with outcome Unknown for pods whose kinds are known to be missing, and all such kinds."""
+    told: dict[UnreadableKind, None] = {}
+    found = []
+    for each in placements:
+        missing = kinds.needed_by(each.pod) if each.reason is None else ()
+        told.update(dict.fromkeys(missing))
+        known = tuple(kind for kind in missing if kind.is_known)
+        found.append(_left_open(each, known) if known else each)
+    return tuple(found), tuple(told)
 
 
 def _left_open(placement: Placement, missing: tuple[UnreadableKind, ...]) -> Placement:

@@ -36,7 +36,9 @@ def shown_full(pool: Pool) -> list[str]:
 
 
 def fits_text(found: ShapeCapacity) -> str:
-    """Return the number of pods that fit: `12`, or `1,000+` where the counting stopped there."""
+    """Return the number of pods that fit: `12`, `1,000+` where the counting stopped there, or `unknown`."""
+    if not found.is_known:
+        return "unknown"
     return f"{found.capacity.total:,}{'+' if found.capacity.at_least else ''}"
 
 

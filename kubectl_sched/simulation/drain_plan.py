@@ -16,6 +16,7 @@ from kubectl_sched.api.pod import Pod
 from kubectl_sched.controllers.claims_after_deletion import recreated
 from kubectl_sched.controllers.ordered_ready import predecessors, sets_in_order
 from kubectl_sched.record import CachingRecord, Record
+from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.simulation.drain import REPLACED_AT_ONCE, comes_back, is_replaced, with_local_volumes
 from kubectl_sched.simulation.eviction_budgets import EvictionBudgets
 from kubectl_sched.simulation.placements import QueuedPod
@@ -45,6 +46,8 @@ class Blocked(Record, frozen=True, kw_only=True):
     by: str
     allowed: int | None = None
     why: str
+    is_after_others: bool = False
+    """The budget would have let it go if successors of pods before it had found a node."""
 
 
 class Affected(Record, frozen=True, kw_only=True):
@@ -80,7 +83,13 @@ class DrainPlan(CachingRecord, frozen=True, kw_only=True):
     @property
     def pending(self) -> tuple[Placement, ...]:
         """The successors that have none."""
-        return tuple(each for each in self.placements if not each.is_placed)
+        unread = {each.pod.key for each in self.unread}
+        return tuple(each for each in self.placements if not each.is_placed and each.pod.key not in unread)
+
+    @property
+    def unread(self) -> tuple[Placement, ...]:
+        """The successors whose place rests on a kind that could not be read."""
+        return tuple(each for each in self.placements if each.outcome is Outcome.UNKNOWN and each.reason is not None)
 
     @property
     def concerned(self) -> tuple[Pod, ...]:
@@ -225,7 +234,8 @@ class _Drain:
         budget = self._budgets.asked_for(pod)[0]
         allowed = budget.status.disruptions_allowed
         why = _why_no_disruption(budget) if allowed <= 0 else "pods that went before it have no node"
-        return Blocked(pod=pod, by=f"PodDisruptionBudget/{budget.key}", allowed=allowed, why=why)
+        by = f"PodDisruptionBudget/{budget.key}"
+        return Blocked(pod=pod, by=by, allowed=allowed, why=why, is_after_others=allowed > 0)
 
     def _lost(self, pods: Sequence[Pod]) -> Iterator[Affected]:
         is_local = with_local_volumes(self._others)

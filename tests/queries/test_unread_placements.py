@@ -1,4 +1,4 @@
-"""A what-if knows nothing of pods that need a kind which could not be read, and names the kind first."""
+"""A what-if, a drain and a capacity know nothing of pods that need a kind which was not read, and name the kind."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from kubectl_sched.render.display import Display
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.sources.discovery.replay_setup import Replay
 from kubectl_sched.sources.dump.reader import read
+from tests.program import run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -66,3 +67,104 @@ def test_a_list_of_mixed_kinds_tells_of_no_absence_and_the_kind_is_named_all_the
     (placed,) = found.result.simulated.placements
     assert placed.outcome is Outcome.UNSCHEDULABLE
     assert any(f"the dump has no {kind}s" in each for each in found.changing)
+
+
+def cluster_of(folder: Path, *pods: dict[str, Any], more: tuple[dict[str, Any], ...] = (), mixed: bool = False) -> Path:
+    """Write a directory with two nodes and the pods, each a list of its kind, or one list of all of them."""
+    second = {**NODE, "metadata": {"name": "b", "labels": {"kubernetes.io/hostname": "b"}}}
+    dump = folder / "dump"
+    dump.mkdir()
+    if mixed:
+        file = dump / "all.json"
+        file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [NODE, second, *pods, *more]}))
+        return file
+    lists = {"NodeList": [NODE, second], "PodList": list(pods), "PodDisruptionBudgetList": []}
+    for kind, items in lists.items():
+        version = "policy/v1" if kind == "PodDisruptionBudgetList" else "v1"
+        (dump / f"{kind}.json").write_text(json.dumps({"apiVersion": version, "kind": kind, "items": items}))
+    for number, item in enumerate(more):
+        (dump / f"{number}.json").write_text(json.dumps(item))
+    return dump
+
+
+def of_set(pod: dict[str, Any]) -> dict[str, Any]:
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "db", "uid": "db", "controller": True}
+    runs = "nodeName" in pod["spec"]
+    ready = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
+    return {
+        **pod,
+        "metadata": {**pod["metadata"], "ownerReferences": [owner]},
+        "status": ready if runs else {"phase": "Pending"},
+    }
+
+
+def asked_for_data(*arguments: str) -> tuple[int, dict[str, Any]]:
+    done = run(*arguments, "-o", "json")
+    assert done.stderr == ""
+    return done.returncode, json.loads(done.stdout)
+
+
+def test_a_drain_does_not_know_where_a_pod_goes_that_needs_a_missing_kind(tmp_path: Path) -> None:
+    pods = (of_set(manifest("claims", nodeName="a", volumes=CLAIMING)), of_set(manifest("plain", nodeName="a")))
+    dump = str(cluster_of(tmp_path, *pods))
+    code, data = asked_for_data("drain", "a", "--from", dump)
+    assert (code, data["outcome"], data["finishes"]) == (3, "Unknown", None)
+    assert [(each["owner"], each["outcome"]) for each in data["pending"]] == [("ReplicaSet/db", "Unknown")]
+    assert [each["node"] for each in data["moves"]] == ["b"]
+    assert [each["kind"] for each in data["unreadable"]] == ["PersistentVolumeClaim", "PersistentVolume"]
+    first, second = run("drain", "a", "--from", dump).stdout.splitlines()[:2]
+    assert "nobody can say whether all its pods would have a node" in first
+    assert "PersistentVolumeClaims" in first + second
+
+
+def test_a_drain_that_a_budget_blocks_is_blocked_whatever_was_not_read(tmp_path: Path) -> None:
+    budget = {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": "all", "namespace": "default"},
+        "spec": {"selector": {}, "minAvailable": "100%"},
+        "status": {"disruptionsAllowed": 0, "currentHealthy": 2, "desiredHealthy": 2, "expectedPods": 2},
+    }
+    claiming = of_set(manifest("claims", nodeName="a", volumes=CLAIMING))
+    code, data = asked_for_data("drain", "a", "--from", str(cluster_of(tmp_path, claiming, more=(budget,))))
+    assert (code, data["outcome"]) == (1, "Blocked")
+
+
+def test_a_budget_that_waits_for_a_successor_of_unknown_place_leaves_the_drain_unknown(tmp_path: Path) -> None:
+    budget = {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": "one", "namespace": "default"},
+        "spec": {"selector": {}, "maxUnavailable": 1},
+        "status": {"disruptionsAllowed": 1, "currentHealthy": 2, "desiredHealthy": 1, "expectedPods": 2},
+    }
+    pods = [of_set(manifest(name, nodeName="a", volumes=CLAIMING)) for name in ("one", "two")]
+    code, data = asked_for_data("drain", "a", "--from", str(cluster_of(tmp_path, *pods, more=(budget,))))
+    assert (code, data["outcome"]) == (3, "Unknown")
+
+
+def test_the_room_for_a_pending_workload_that_needs_a_missing_kind_is_not_known(tmp_path: Path) -> None:
+    dump = str(cluster_of(tmp_path, of_set(manifest("claims", volumes=CLAIMING)), manifest("plain")))
+    code, data = asked_for_data("capacity", "--from", dump)
+    known = {each["name"]: each["isKnown"] for each in data["shapes"]}
+    assert code == 3
+    assert sorted(known.values()) == [False, True]
+    assert not known["default/ReplicaSet/db"]
+    first, second = run("capacity", "--from", dump).stdout.splitlines()[:2]
+    assert "1 of 2 pending workloads fit, of 1 it is not known: the dump has no PersistentVolumeClaims" in first
+    assert "VolumeBinding" in second
+
+
+def test_a_workload_that_fits_nowhere_without_the_missing_kind_has_no_room(tmp_path: Path) -> None:
+    claiming = manifest("claims", volumes=CLAIMING, nodeSelector={"disk": "ssd"})
+    code, data = asked_for_data("capacity", "--from", str(cluster_of(tmp_path, of_set(claiming))))
+    assert (code, [(each["fits"], each["isKnown"]) for each in data["shapes"]]) == (0, [(0, True)])
+
+
+def test_a_list_of_mixed_kinds_leaves_room_and_drain_as_they_are_and_names_the_kind(tmp_path: Path) -> None:
+    pods = (of_set(manifest("claims", nodeName="a", volumes=CLAIMING)), of_set(manifest("more", volumes=CLAIMING)))
+    file = str(cluster_of(tmp_path, *pods, mixed=True))
+    for arguments in (("drain", "a"), ("capacity",)):
+        done = run(*arguments, "--from", file)
+        assert done.returncode != 3
+        assert "the dump has no PersistentVolumeClaims" in done.stdout

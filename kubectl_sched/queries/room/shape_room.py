@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from kubectl_sched.queries.room.shapes import Shape
-    from kubectl_sched.queries.unreadable_kinds import UnreadableKinds
+    from kubectl_sched.queries.unreadable_kinds import UnreadableKind, UnreadableKinds
     from kubectl_sched.snapshot.array_types import Integers
     from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
 
@@ -51,6 +51,15 @@ class ShapeCapacity(CachingRecord, frozen=True, kw_only=True):
     why: str = ""
     """The verdict of `explain` on a pod of the shape; empty where one fits."""
 
+    unread: tuple[UnreadableKind, ...] = ()
+    """The kinds that a pod of the shape needs and that were not read."""
+
+    @property
+    def is_known(self) -> bool:
+        """Report whether one more fits or not; what else keeps it off every node does so without the kinds, too."""
+        missing = {each.kind for each in self.unread if each.is_known}
+        return not missing or ("Node" not in missing and not self.capacity.total)
+
 
 def shape_capacity(shape: Shape, schedulers: ClusterSchedulers, unreadable: UnreadableKinds) -> ShapeCapacity:
     """Count the further pods of the shape. A pending pod that fits nowhere with its own claims leaves none.
@@ -58,7 +67,8 @@ def shape_capacity(shape: Shape, schedulers: ClusterSchedulers, unreadable: Unre
     What was not read of its claims is left aside, and named so.
     """
     scheduler, own = schedulers.scheduler(shape.pod), shape.own
-    missing = tuple(each for each in unreadable.needed_by(own or shape.pod) if each.is_known and each.kind != "Node")
+    unread = unreadable.needed_by(own or shape.pod)
+    missing = tuple(each for each in unread if each.is_known and each.kind != "Node")
     if missing:
         kinds = " and ".join(each.text for each in missing)
         left_aside = tuple(dict.fromkeys((*shape.left_aside, f"its claims ({kinds})")))
@@ -77,6 +87,7 @@ def shape_capacity(shape: Shape, schedulers: ClusterSchedulers, unreadable: Unre
         capacity=capacity,
         stranded=stranded_for(requests, capacity, np.arange(len(scheduler.nodes))),
         why="" if capacity.total else cycle_verdict(capacity.first),
+        unread=unread,
     )
 
 

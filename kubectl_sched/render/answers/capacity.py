@@ -8,6 +8,7 @@ from kubectl_sched.api.component_helpers.resource_names import is_extended_resou
 from kubectl_sched.framework.amounts import amount_texts, unit_of
 from kubectl_sched.queries.verdict.wording import noun
 from kubectl_sched.record import plain
+from kubectl_sched.render.answers.drain import unreadable_data
 from kubectl_sched.render.capacity_tables import (
     fits_text,
     place_text,
@@ -22,6 +23,7 @@ from kubectl_sched.render.kubectl_names import kubectl_name
 from kubectl_sched.render.safe_text import count, listed, safe
 from kubectl_sched.render.show import Shown
 from kubectl_sched.safe_output import API_VERSION
+from kubectl_sched.scheduler.result import UNKNOWN_EXIT_CODE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -51,6 +53,11 @@ def shown_capacity(answer: CapacityAnswer) -> Shown:
         names=lambda: map(_name, answer.shapes),
         remarks=lambda: answer.notes,
     )
+
+
+def capacity_exit_code(answer: CapacityAnswer) -> int:
+    """Return 3 where the room of a shape rests on a kind that was not read, else 0."""
+    return 0 if answer.is_known else UNKNOWN_EXIT_CODE
 
 
 def _name(found: ShapeCapacity) -> str:
@@ -143,24 +150,40 @@ def capacity_sentence(answer: CapacityAnswer) -> str:
     nodes = count(sum(len(pool.nodes) for pool in answer.pools), "node")
     if answer.is_of_flags:
         if len(answer.shapes) == 1:
+            if not answer.is_known:
+                return (
+                    f"Nobody can say how many more pods of {safe(answer.shapes[0].shape.name)} fit: {_unread(answer)}."
+                )
             return f"{fits_text(answer.shapes[0])} more pods of {safe(answer.shapes[0].shape.name)} fit on {nodes}."
-        fitting = sum(each.capacity.total > 0 for each in answer.shapes)
-        return f"{fitting} of {len(answer.shapes)} shapes of pods fit at least once more on {nodes}."
+        fitting = sum(each.capacity.total > 0 for each in answer.shapes if each.is_known)
+        is_open = "" if answer.is_known else f"; of others it is not known: {_unread(answer)}"
+        return f"{fitting} of {len(answer.shapes)} shapes of pods fit at least once more on {nodes}{is_open}."
     pending = [each for each in answer.shapes if each.shape.source == "pending"]
-    fitting = sum(each.capacity.total > 0 for each in pending)
-    some = f"{fitting:,} of {count(len(pending), 'pending workload')} {'fits' if len(pending) == 1 else 'fit'}"
+    workloads = _about_pending(answer, pending) if pending else "no workload is pending"
+    if not all(each.is_known for each in answer.shapes if each not in pending):
+        workloads += f"; the room of running workloads is not known: {_unread(answer)}"
     full = [f"{place_text(pool)} ({', '.join(map(noun, told))})" for pool in answer.pools if (told := shown_full(pool))]
     shown, more = full[:_FULL_SHOWN], len(full) - _FULL_SHOWN
     if more > 0:
         shown.append(f"{more:,} more")
-    return (
-        "; ".join(
-            filter(
-                None, (nodes, some if pending else "no workload is pending", f"full: {listed(shown)}" if shown else "")
-            )
-        )
-        + "."
+    return "; ".join(filter(None, (nodes, workloads, f"full: {listed(shown)}" if shown else ""))) + "."
+
+
+def _about_pending(answer: CapacityAnswer, pending: Sequence[ShapeCapacity]) -> str:
+    """Return how many of the pending workloads fit once more, and of how many it is not known."""
+    unknown = [each for each in pending if not each.is_known]
+    if len(unknown) == len(pending):
+        return f"of {count(len(pending), 'pending workload')} it is not known: {_unread(answer)}"
+    fitting = sum(each.capacity.total > 0 for each in pending if each.is_known)
+    fit = f"{fitting:,} of {count(len(pending), 'pending workload')} {'fits' if len(pending) == 1 else 'fit'}"
+    return f"{fit}, of {len(unknown):,} it is not known: {_unread(answer)}" if unknown else fit
+
+
+def _unread(answer: CapacityAnswer) -> str:
+    kinds = dict.fromkeys(
+        kind.text for each in answer.shapes if not each.is_known for kind in each.unread if kind.is_known
     )
+    return listed(list(kinds))
 
 
 def stranded_in(pool: Pool) -> Iterator[str]:
@@ -221,6 +244,8 @@ def _shape(found: ShapeCapacity) -> schema.Shape:
         "source": shape.source,
         "requests": dict(found.requests),
         "fits": capacity.total,
+        "isKnown": found.is_known,
+        "unreadable": [unreadable_data(each) for each in found.unread],
         "atLeast": capacity.at_least,
         "perNode": dict(sorted(per_node.items())),
         "running": shape.running,

@@ -50,7 +50,7 @@ def shown_drain(answer: DrainAnswer) -> Shown:
 
 
 def drain_exit_code(answer: DrainAnswer) -> int:
-    """Return 0 if it finishes and all that moves has a node, 1 if not, 3 if budgets are not known."""
+    """Return 0 if it finishes and all that moves has a node, 1 if not, 3 if that is not known."""
     if answer.outcome == UNKNOWN:
         return UNKNOWN_EXIT_CODE
     return 1 if answer.outcome in {BLOCKED, PENDING} else 0
@@ -76,7 +76,7 @@ def drain_headline(answer: DrainAnswer) -> Verdict:
 
 def drain_changing(answer: DrainAnswer) -> tuple[str, ...]:
     """Return what was not read and may change the plan."""
-    return (*answer.limits, *(() if answer.unreadable is None else (answer.unreadable.sentence,)))
+    return (*answer.limits, *(each.sentence for each in answer.unreadable))
 
 
 def drain_verdict(answer: DrainAnswer) -> str:
@@ -91,7 +91,7 @@ def drain_verdict(answer: DrainAnswer) -> str:
     if answer.outcome == BLOCKED:
         return f"{premise}, the drain would not finish: {numbers}."
     if answer.outcome == UNKNOWN:
-        return f"{premise}, nobody can say whether the drain would finish, as no budget was read: {numbers}."
+        return f"{premise}, nobody can say whether {_what_is_open(answer)}: {numbers}."
     if answer.outcome == PENDING:
         return (
             f"{premise}, the drain would finish, but {count(len(plan.pending), 'pod')} would have no node: {numbers}."
@@ -99,13 +99,21 @@ def drain_verdict(answer: DrainAnswer) -> str:
     return f"{premise}, the drain would finish: {numbers}."
 
 
+def _what_is_open(answer: DrainAnswer) -> str:
+    if answer.are_budgets_unread:
+        return "the drain would finish, as no budget was read"
+    return f"all its pods would have a node, as {safe(answer.plan.unread[0].reason or '')}"
+
+
 def _numbers(plan: DrainPlan) -> Iterator[str]:
-    """Yield how many pods move, are blocked, have no node, are lost, lose data."""
+    """Yield how many pods move, are blocked, have no node, are not known, are lost, lose data."""
     moves = len(plan.moves)
     yield f"{count(moves, 'pod')} {'moves' if moves == 1 else 'move'}"
     yield f"{len(plan.blocked):,} blocked"
     if plan.pending:
         yield f"{len(plan.pending):,} pending"
+    if plan.unread:
+        yield f"{len(plan.unread):,} not known"
     again = {each.pod.key for each in plan.placements}
     gone = [each for each in plan.lost if each.pod.key not in again]
     yield f"{len(gone):,} lost"
@@ -150,12 +158,14 @@ def _rows(plan: DrainPlan) -> Iterator[_Row]:
     for each in plan.lost:
         if each.pod.key not in again:
             yield _Row(pod=each.pod, then="lost", tone="bad", why=each.why)
-    leaving = {pod.key for pod in plan.leaving}
+    leaving, unread = {pod.key for pod in plan.leaving}, {each.pod.key for each in plan.unread}
     for placed in sorted(plan.placements, key=lambda one: one.is_placed):
         cause = () if placed.pod.key in leaving else ("a moved pod preempts it",)
         loss = (losses[placed.pod.key],) if placed.pod.key in losses else ()
         where = (_lands(placed),) if placed.is_placed else (_waits(placed),)
         then, tone = ("moves", "") if placed.is_placed else ("pending", "bad")
+        if placed.pod.key in unread:
+            then, tone = "unknown", ""
         yield _Row(pod=placed.pod, then=then, tone=tone, why="; ".join((*where, *cause, *loss)))
 
 
@@ -267,7 +277,7 @@ def drain_data(answer: DrainAnswer) -> schema.DrainPlan:
         ],
         "pending": [
             {"pod": _name(each.pod), "owner": each.owner, "outcome": each.outcome.value, "event": each.event}
-            for each in plan.pending
+            for each in (*plan.pending, *plan.unread)
         ],
         "stays": [_affected(each) for each in plan.stays],
         "order": [[pod.key for pod in each] for each in plan.rounds],
@@ -275,7 +285,7 @@ def drain_data(answer: DrainAnswer) -> schema.DrainPlan:
             {"name": each.node.name, "nodePool": each.node_pool, "instanceType": each.instance_type}
             for each in answer.new_nodes
         ],
-        "unreadable": [] if answer.unreadable is None else [_unreadable(answer.unreadable)],
+        "unreadable": [unreadable_data(each) for each in answer.unreadable],
         "commands": drain_commands(answer),
     }
 
@@ -284,7 +294,8 @@ def _affected(each: Affected | Blocked) -> schema.AffectedPod:
     return {"pod": _name(each.pod), "owner": owner_of(each.pod), "why": each.why}
 
 
-def _unreadable(kind: UnreadableKind) -> common.UnreadableKind:
+def unreadable_data(kind: UnreadableKind) -> common.UnreadableKind:
+    """Return the kind as data."""
     return {"kind": kind.kind, "why": kind.why, "rule": kind.rule, "plugins": list(kind.plugins)}
 
 

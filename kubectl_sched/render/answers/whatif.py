@@ -107,11 +107,12 @@ def what_if_exit_code(answer: WhatIfResult) -> int:
 def what_if_document(answer: WhatIfAnswer, display: Display) -> Document:
     """Return where pods go by workload, by node and by zone, and why the first did not fit."""
     result, drained = answer.result, answer.drain
+    changing = (*(drain_changing(drained) if drained is not None else ()), *answer.changing)
     premises = (*about_chance(result.simulated.placements), *result.warnings, *answer.notes)
     return Document(
         verdict=_headline(answer),
         parts=(*(drain_parts(drained, display) if drained is not None else ()), *_parts(result, display)),
-        notes=notes_of((*(drain_changing(drained) if drained is not None else ()), *answer.changing), premises),
+        notes=notes_of(tuple(dict.fromkeys(changing)), premises),
         facts=(("Replayed as", f"kube-scheduler {answer.kubernetes_patch or answer.kubernetes_version}"),),
         heading="What if",
         command="whatif",

@@ -3,7 +3,7 @@
 from typing import TypedDict
 
 from kubectl_sched.queries.room.shape_room import Blocked
-from kubectl_sched.render.schemas.common import About
+from kubectl_sched.render.schemas.common import About, UnreadableKind
 
 
 class StrandedAmount(TypedDict):
@@ -19,13 +19,16 @@ class StrandedAmount(TypedDict):
 class Shape(TypedDict):
     """A shape of pods, and how many more of it fit; `atLeast` says that the count was stopped.
 
-    `source` is pending, running or flag. `why` is the verdict on a pod of it where none fits.
+    `source` is pending, running or flag. `why` is the verdict on a pod of it where none fits. Where `isKnown` is false,
+    `fits` is what all else lets in, and the kinds in `unreadable` may leave fewer or none.
     """
 
     name: str
     source: str
     requests: dict[str, int]
     fits: int
+    isKnown: bool
+    unreadable: list[UnreadableKind]
     atLeast: bool
     perNode: dict[str, int]
     running: int

@@ -30,7 +30,7 @@ class Move(TypedDict):
 
 
 class PendingAfter(TypedDict):
-    """A pod that has no place after the drain."""
+    """A pod that has no place after the drain; outcome Unknown where that rests on a kind that was not read."""
 
     pod: Name
     owner: str | None
