@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from msgspec.structs import replace
 
@@ -10,7 +10,7 @@ from kubectl_sched.api.scheduling import CompositePodGroup, PodGroup
 from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.config.features import Features
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 
 Group: TypeAlias = PodGroup | CompositePodGroup
+G = TypeVar("G", PodGroup, CompositePodGroup)
 
 
 def root_of(group: Group, objects: Objects, features: Features, budget: CycleBudget | None = None) -> Group | None:
@@ -46,12 +47,22 @@ def root_of(group: Group, objects: Objects, features: Features, budget: CycleBud
 
 def children_of(name: str, namespace: str, objects: Objects) -> list[Group]:
     """Return the groups directly below a CompositePodGroup in the order of their cycle: by creation, then by name."""
-    groups: list[Group] = [
-        *objects.in_namespace(PodGroup, namespace),
-        *objects.in_namespace(CompositePodGroup, namespace),
+    key = namespace, name
+    found: list[Group] = [
+        *objects.derived(PodGroup, _by_parent).get(key, ()),
+        *objects.derived(CompositePodGroup, _by_parent).get(key, ()),
     ]
-    found = [each for each in groups if each.spec.parent_composite_pod_group_name == name]
     return sorted(found, key=lambda each: (each.metadata.creation_timestamp or "", each.name))
+
+
+def _by_parent(groups: Sequence[G]) -> Mapping[tuple[str, str], Sequence[G]]:
+    """Return the groups by their namespace and the name of the group above them."""
+    found: dict[tuple[str, str], list[G]] = {}
+    for each in groups:
+        parent = each.spec.parent_composite_pod_group_name
+        if parent is not None:
+            found.setdefault((each.namespace, parent), []).append(each)
+    return found
 
 
 class PodGroupInfo(Record, frozen=True, kw_only=True):

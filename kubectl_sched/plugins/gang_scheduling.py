@@ -170,12 +170,13 @@ class _Groups(Record, frozen=True, kw_only=True):
     def enters_with_root(self, name: str, *, knows_trees: bool) -> Status:
         """1.38: the group on top decides, whatever the tree looks like elsewhere."""
         group: PodGroup | CompositePodGroup | None = self.group(name)
-        keys = [self._key("podgroup", name)]
+        keys = {self._key("podgroup", name): None}
         while knows_trees and group is not None and (parent := group.spec.parent_composite_pod_group_name) is not None:
             group = self.composite(parent)
-            keys.append(self._key("compositepodgroup", parent))
-            if keys[-1] in keys[:-1]:
-                return Status(Code.ERROR, (f"cycle detected in the hierarchy: [{' '.join(keys)}]",))
+            key = self._key("compositepodgroup", parent)
+            if key in keys:
+                return Status(Code.ERROR, (f"cycle detected in the hierarchy: [{' '.join([*keys, key])}]",))
+            keys[key] = None
         if group is None:
             return unresolvable(
                 f'pod group "{name}" or one of its composite pod group ancestors has not been created yet'

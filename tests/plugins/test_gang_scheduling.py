@@ -111,10 +111,10 @@ def test_group_has_to_be_there() -> None:
     assert entered(member("a"), snapshot(node()), "1.36").reasons == said
 
 
-def tree(*objects: Any) -> Status:
+def tree(*objects: Any, version: str = "1.37") -> Status:
     needed = dict.fromkeys(("CompositePodGroup", "GenericWorkload", "TopologyAwareWorkloadScheduling"), True)
-    one = make(GangScheduling, None, "1.37", **needed)
-    return one.pre_enqueue(member("a"), snapshot(node(), *objects, version="1.37"))
+    one = make(GangScheduling, None, version, **needed)
+    return one.pre_enqueue(member("a"), snapshot(node(), *objects, version=version))
 
 
 def test_tree_waits_for_its_groups() -> None:
@@ -137,6 +137,33 @@ def test_broken_trees_say_so() -> None:
         composite("two", parent="one", basic={}),
     ).reasons
     assert cycle.startswith(f"{start}cycle detected")
+
+
+def test_since_1_38_the_group_on_top_decides() -> None:
+    mine = group(parent="job", basic={})
+    (orphan,) = tree(mine, version="1.38").reasons
+    assert orphan == 'pod group "workers" or one of its composite pod group ancestors has not been created yet'
+    (few,) = tree(mine, composite("job", gang={"minGroupCount": 2}), version="1.38").reasons
+    assert few == "waiting for compositepodgroup/default/job to meet its quorum"
+    (alone,) = tree(group(gang={"minCount": 2}), version="1.38").reasons
+    assert alone == "waiting for podgroup/default/workers to meet its quorum"
+    assert tree(mine, composite("job", basic={}), version="1.38").is_success
+    (cycle,) = tree(
+        group(parent="one", basic={}),
+        composite("one", parent="two", basic={}),
+        composite("two", parent="one", basic={}),
+        version="1.38",
+    ).reasons
+    named = " ".join(f"{kind}/default/{name}" for kind, name in CYCLE)
+    assert cycle == f"cycle detected in the hierarchy: [{named}]"
+
+
+CYCLE = (
+    ("podgroup", "workers"),
+    ("compositepodgroup", "one"),
+    ("compositepodgroup", "two"),
+    ("compositepodgroup", "one"),
+)
 
 
 @pytest.mark.parametrize("version", ["1.35", "1.36", "1.37"])
