@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from msgspec.structs import replace
 
 from kubectl_sched.api.apimachinery.quantity import InvalidQuantity
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
+from kubectl_sched.framework.status import Code, Status
 from kubectl_sched.queries.drain import nodes_named
 from kubectl_sched.queries.provisioning.node_removal import NodeRemovals
-from kubectl_sched.queries.unreadable_kinds import UnreadableKinds
+from kubectl_sched.queries.unread_placements import left_open_placements
+from kubectl_sched.queries.unreadable_kinds import UnreadableKinds, left_open, without_unreadable
 from kubectl_sched.record import CachingRecord, Record
 from kubectl_sched.scheduler.scheduler import SeveralSchedulers
 from kubectl_sched.simulation.drain_plan import drain_plan
@@ -20,12 +23,11 @@ from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
 from kubectl_sched.sources.discovery.replay_setup import Replay, snapshot_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from kubectl_sched.api.core import Node
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.config import Configuration
-    from kubectl_sched.framework.status import Status
     from kubectl_sched.queries.provisioning.removal_verdict import Removal
     from kubectl_sched.queries.unreadable_kinds import UnreadableKind
     from kubectl_sched.scheduler.result import ScheduleResult
@@ -62,6 +64,13 @@ class PodThere(Record, frozen=True, kw_only=True):
 
     best_points: int | None = None
 
+    @property
+    def fits(self) -> bool | None:
+        """Report whether the node takes the pod; None if that rests on a kind that was not read."""
+        if self.status is not None and self.status.code is Code.UNKNOWN:
+            return None
+        return self.status is None
+
 
 class NodeExplanation(CachingRecord, frozen=True, kw_only=True):
     """A node: what is free on it, who has the rest, which pending pods fit, and why it stays."""
@@ -83,6 +92,8 @@ class NodeExplanation(CachingRecord, frozen=True, kw_only=True):
 
     plan: DrainPlan
     removal: Removal
+    unread: tuple[UnreadableKind, ...] = ()
+    """The kinds that successors of the node's pods need and that were not read."""
 
     @property
     def waste(self) -> float:
@@ -96,7 +107,9 @@ class NodeAnswer(CachingRecord, frozen=True, kw_only=True):
 
     nodes: tuple[NodeExplanation, ...]
     is_list: bool
-    unreadable: UnreadableKind | None
+    unreadable: tuple[UnreadableKind, ...]
+    """PodDisruptionBudgets where none was read, and the kinds that successors of moved pods need."""
+
     kubernetes_version: str
     notes: tuple[str, ...]
     kubernetes_patch: str | None = None
@@ -118,14 +131,16 @@ def explain_nodes(question: NodeQuestion, dump: Dump) -> NodeAnswer:
     notes: list[str] = []
     names = _chosen(question, cluster, scheduler.nodes, notes)
     chosen = set(names)
-    unreadable = UnreadableKinds(dump=dump).budgets_of(pod for pod in dump.pods if pod.spec.node_name in chosen)
+    kinds = UnreadableKinds(dump=dump)
+    budgets = kinds.budgets_of(pod for pod in dump.pods if pod.spec.node_name in chosen)
     judge = _Judge(
         question=question,
         scheduler=scheduler,
         dump=dump,
-        cycles=_cycles(scheduler, question, notes),
+        cycles=_cycles(scheduler, question, kinds, notes),
         removals=NodeRemovals(scheduler.nodes, dump, question.instance_types),
-        budgets_known=unreadable is None or not unreadable.is_known,
+        budgets_known=budgets is None or not budgets.is_known,
+        kinds=kinds,
     )
     found = [judge.explained(cluster.nodes[name], is_alone=len(names) == 1) for name in names]
     if not question.nodes:
@@ -134,7 +149,9 @@ def explain_nodes(question: NodeQuestion, dump: Dump) -> NodeAnswer:
     return NodeAnswer(
         nodes=tuple(found),
         is_list=not question.nodes or len(found) > 1,
-        unreadable=unreadable,
+        unreadable=tuple(
+            dict.fromkeys((*(() if budgets is None else (budgets,)), *(kind for each in found for kind in each.unread)))
+        ),
         kubernetes_version=str(release.version),
         kubernetes_patch=release.patch_name,
         limits=dump.limits,
@@ -152,7 +169,9 @@ def _chosen(question: NodeQuestion, cluster: Cluster, nodes: Snapshot, notes: li
     return names
 
 
-def _cycles(scheduler: SeveralSchedulers, question: NodeQuestion, notes: list[str]) -> list[ScheduleResult]:
+def _cycles(
+    scheduler: SeveralSchedulers, question: NodeQuestion, kinds: UnreadableKinds, notes: list[str]
+) -> list[ScheduleResult]:
     """Run the cycle of each pending pod, as far as there are not too many."""
     waiting = scheduler.waiting
     if len(waiting) > _MOST_PENDING:
@@ -160,10 +179,18 @@ def _cycles(scheduler: SeveralSchedulers, question: NodeQuestion, notes: list[st
     cycles: list[ScheduleResult] = []
     for pod in waiting[:_MOST_PENDING]:
         try:
-            cycles.append(scheduler.cycle(pod, scheduler.nodes, question.profile))
+            cycles.append(
+                _as_far_as_read(pod, kinds, lambda pod: scheduler.cycle(pod, scheduler.nodes, question.profile))
+            )
         except InvalidQuantity as error:
             notes.append(f"pod {pod.key} is left out: {error}")
     return cycles
+
+
+def _as_far_as_read(pod: Pod, kinds: UnreadableKinds, cycle: Callable[[Pod], ScheduleResult]) -> ScheduleResult:
+    """Run the pod's cycle; what rests on kinds that are known to be missing is left open."""
+    missing = tuple(each for each in kinds.needed_by(pod) if each.is_known)
+    return left_open(cycle(without_unreadable(pod, missing)), pod, missing) if missing else cycle(pod)
 
 
 class _Judge(CachingRecord, frozen=True, kw_only=True):
@@ -175,6 +202,7 @@ class _Judge(CachingRecord, frozen=True, kw_only=True):
     cycles: list[ScheduleResult]
     removals: NodeRemovals
     budgets_known: bool
+    kinds: UnreadableKinds
 
     def explained(self, node: Node, *, is_alone: bool) -> NodeExplanation:
         """Explain one node; where it is the only one, also why pods of other nodes are not there."""
@@ -188,6 +216,8 @@ class _Judge(CachingRecord, frozen=True, kw_only=True):
         resources = tuple(nodes.table.allocatable)
         own = [pod for pod in there if not pod.is_daemon and not pod.is_static]
         plan = drain_plan([node.name], self.dump.objects, self.scheduler, self.question.profile, self.dump.at)
+        placements, unread = left_open_placements(plan.placements, self.kinds)
+        plan = replace(plan, placements=placements)
         return NodeExplanation(
             node=node,
             free=_free(nodes, node.name),
@@ -203,6 +233,7 @@ class _Judge(CachingRecord, frozen=True, kw_only=True):
             elsewhere=self._elsewhere(node, row) if is_alone and not own else (),
             plan=plan,
             removal=self.removals.of(node, plan, budgets_known=self.budgets_known),
+            unread=unread,
         )
 
     def _elsewhere(self, node: Node, row: int) -> tuple[PodThere, ...]:
@@ -213,7 +244,11 @@ class _Judge(CachingRecord, frozen=True, kw_only=True):
             if owner is not None and not pod.is_daemon and pod.spec.node_name != node.name:
                 by_owner.setdefault(f"{pod.namespace} {owner}", pod)
         pods = list(by_owner.values())[:_MOST_ELSEWHERE]
-        return tuple(_there(self.scheduler.schedule_one(pod, self.question.profile), row) for pod in pods)
+        cycles = (
+            _as_far_as_read(pod, self.kinds, lambda pod: self.scheduler.schedule_one(pod, self.question.profile))
+            for pod in pods
+        )
+        return tuple(_there(each, row) for each in cycles)
 
 
 def _sum(nodes: Snapshot, pods: Sequence[Pod], resources: Sequence[str]) -> dict[str, int]:
@@ -237,8 +272,8 @@ def _free(nodes: Snapshot, name: str) -> dict[str, int]:
 
 def _there(result: ScheduleResult, row: int) -> PodThere:
     """Return the verdict on a pod for one node, and how far its points are from the highest."""
-    status = result.verdict[row] if result.verdict is not None else None
-    if status is not None and not status.is_success:
+    status = result.verdict[row] if result.verdict is not None else _of_pod(result)
+    if not status.is_success:
         return PodThere(pod=result.pod, status=status)
     place = int(np.searchsorted(result.feasible, row))
     is_scored = place < len(result.totals) and int(result.feasible[place]) == row
@@ -246,3 +281,10 @@ def _there(result: ScheduleResult, row: int) -> PodThere:
         return PodThere(pod=result.pod, status=None)
     points, most = int(result.totals[place]), int(result.totals.max())
     return PodThere(pod=result.pod, status=None, points=points, best=result.best[0], best_points=most)
+
+
+def _of_pod(result: ScheduleResult) -> Status:
+    """Return the status of a pod whose cycle ended before any node was judged, such as a gated one."""
+    as_a_whole = (each for each in (result.pre_enqueue, result.pre_filter) if not each.is_success)
+    why = result.error or result.failure or result.unread or result.outcome.value
+    return next(as_a_whole, Status(Code.UNKNOWN, (why,)))

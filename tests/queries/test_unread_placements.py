@@ -1,4 +1,4 @@
-"""A what-if, a drain and a capacity know nothing of pods that need a kind which was not read, and name the kind."""
+"""A what-if, a drain, a capacity and a node know nothing of pods that need an unread kind, and name the kind."""
 
 from __future__ import annotations
 
@@ -168,3 +168,23 @@ def test_a_list_of_mixed_kinds_leaves_room_and_drain_as_they_are_and_names_the_k
         done = run(*arguments, "--from", file)
         assert done.returncode != 3
         assert "the dump has no PersistentVolumeClaims" in done.stdout
+
+
+def test_a_node_is_not_known_to_go_nor_to_stay_for_a_pod_that_needs_a_missing_kind(tmp_path: Path) -> None:
+    pods = (of_set(manifest("claims", nodeName="a", volumes=CLAIMING)), of_set(manifest("more", volumes=CLAIMING)))
+    dump = str(cluster_of(tmp_path, *pods, manifest("plain")))
+    code, data = asked_for_data("explain", "node", "a", "--from", dump)
+    assert (code, data["stays"]["verdict"], data["stays"]["reasons"]) == (3, "Unknown", [])
+    assert "the dump has no PersistentVolumeClaims" in data["verdict"]
+    assert data["moves"] == []
+    assert {each["pod"]["name"]: each["fits"] for each in data["pending"]} == {"more": None, "plain": True}
+    text = run("explain", "node", "a", "--from", dump).stdout
+    assert text.count("not known") == 2
+    assert "`kubectl get persistentvolumeclaims -A -o json` has them" in text
+
+
+def test_a_node_that_a_bare_pod_holds_stays_whatever_was_not_read(tmp_path: Path) -> None:
+    pods = (of_set(manifest("claims", nodeName="a", volumes=CLAIMING)), manifest("bare", nodeName="a"))
+    _, data = asked_for_data("explain", "node", "a", "--from", str(cluster_of(tmp_path, *pods)))
+    assert data["stays"]["verdict"] == "Held"
+    assert [each["pod"]["name"] for each in data["stays"]["reasons"]] == ["bare"]

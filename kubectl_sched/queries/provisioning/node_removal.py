@@ -15,6 +15,7 @@ from kubectl_sched.queries.provisioning.removal_verdict import (
     HELD,
     NODE,
     REMOVABLE,
+    ROOM,
     UNKNOWN,
     Reason,
     Removal,
@@ -54,14 +55,14 @@ class NodeRemovals:
 
         Raises SchedError if the file of instance types is unusable.
         """
-        removal = replace(self._judged(node, plan), said=self._events.get(node.name, ()))
+        removal = replace(_left_open(self._judged(node, plan), plan), said=self._events.get(node.name, ()))
         if budgets_known or removal.verdict != REMOVABLE:
             return removal
         return replace(removal, verdict=UNKNOWN, unknown=("PodDisruptionBudgets were not read", *removal.unknown))
 
     def _judged(self, node: Node, plan: DrainPlan) -> Removal:
         if NODE_POOL in node.metadata.labels:
-            return self._karpenter.of(node, plan)
+            return self._karpenter.of(node)
         if self._autoscaler is not None:
             return self._autoscaler.of(node, plan)
         reasons = (*_of_role(node), *reasons_of_drain(plan))
@@ -92,6 +93,19 @@ class NodeRemovals:
     def _autoscaler(self) -> AutoscalerRemovals | None:
         found = find_autoscaler(self._dump)
         return AutoscalerRemovals(found, self._nodes, self._dump) if found is not None else None
+
+
+def _left_open(removal: Removal, plan: DrainPlan) -> Removal:
+    """Return the removal without what rests on the places of pods that need a kind which was not read."""
+    if not plan.unread:
+        return removal
+    unread = {each.pod.key for each in plan.unread}
+    reasons = tuple(
+        each for each in removal.reasons if each.kind != ROOM or (each.pod is not None and each.pod.key not in unread)
+    )
+    clauses = dict.fromkeys(each.reason for each in plan.unread if each.reason)
+    unknown = (*(f"where all its pods would go, as {each}" for each in clauses), *removal.unknown)
+    return replace(removal, verdict=HELD if reasons else UNKNOWN, reasons=reasons, unknown=unknown)
 
 
 def _of_role(node: Node) -> Iterator[Reason]:

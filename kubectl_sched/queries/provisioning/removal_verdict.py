@@ -61,6 +61,8 @@ class Removal(CachingRecord, frozen=True, kw_only=True):
 def reasons_of_drain(plan: DrainPlan) -> Iterator[Reason]:
     """Yield what blocks the node's pods, and the pods that have no other place or no controller."""
     for held in plan.blocked:
+        if held.is_after_others and plan.unread:
+            continue
         kind, _, name = held.by.partition("/")
         if kind == "PodDisruptionBudget":
             text = f"budget {name.rpartition('/')[2]} allows {held.allowed} disruptions"

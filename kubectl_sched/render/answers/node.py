@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from kubectl_sched.queries.provisioning.removal_verdict import Reason
     from kubectl_sched.render.schemas import node as schema
     from kubectl_sched.render.schemas.common import Name
+    from kubectl_sched.simulation.placements import Placement
 
 _NAMES = {KARPENTER: "Karpenter", "ClusterAutoscaler": "cluster-autoscaler"}
 _FIRST = ("cpu", "memory")
@@ -59,14 +60,13 @@ def shown_nodes(answer: NodeAnswer) -> Shown:
 
 
 def nodes_exit_code(answer: NodeAnswer) -> int:
-    """Return 0, or 3 where the budgets that hold nodes are known not to have been read."""
-    is_open = answer.unreadable is not None and answer.unreadable.is_known
-    return UNKNOWN_EXIT_CODE if is_open else 0
+    """Return 0, or 3 where a kind that the answer rests on is known not to have been read."""
+    return UNKNOWN_EXIT_CODE if any(each.is_known for each in answer.unreadable) else 0
 
 
 def nodes_document(answer: NodeAnswer) -> Document:
     """Return one node in full, or a line for each of several."""
-    changing = (*answer.limits, *(() if answer.unreadable is None else (answer.unreadable.sentence,)))
+    changing = (*answer.limits, *(each.sentence for each in answer.unreadable))
     facts = (("Replayed as", f"kube-scheduler {answer.kubernetes_patch or answer.kubernetes_version}"),)
     notes = notes_of(changing, answer.notes)
     if answer.is_list:
@@ -122,7 +122,7 @@ def _parts(found: NodeExplanation) -> Iterator[Said]:
     for reason, message, at in removal.said:
         yield Quote(heading=f"{who} said {safe(reason)} at {safe(at)}", text=message)
     yield from (Sentence(text=f"Not known: {safe(each)}.") for each in removal.unknown)
-    if found.plan.moves or found.plan.pending:
+    if found.plan.placements:
         yield Listing(tables=(_moves_table(found),), caption="Where its pods would land", gap=True)
     yield Listing(tables=(_room_table(found),), caption="What is requested and free", gap=True)
     yield from _about_room(found)
@@ -193,14 +193,18 @@ def _kept_by(reason: Reason) -> str:
     return reason.pod.key if reason.pod is not None else "the node"
 
 
-def _moves_table(found: NodeExplanation) -> Table[Any]:
+def _moves_table(found: NodeExplanation) -> Table[Placement]:
+    unread = {each.pod.key for each in found.plan.unread}
     return Table(
         columns=(
             Column(heading="Its pod", cell=lambda each: each.pod.key, kind="name"),
-            Column(heading="Would land on", cell=lambda each: each.node or "no node"),
+            Column(
+                heading="Would land on",
+                cell=lambda each: each.node or ("not known" if each.pod.key in unread else "no node"),
+            ),
             Column(heading="Workload", cell=lambda each: each.owner or "none"),
         ),
-        rows=[*found.plan.moves, *found.plan.pending],
+        rows=sorted(found.plan.placements, key=lambda each: not each.is_placed),
     )
 
 
@@ -241,7 +245,7 @@ def _pods_table(pods: Sequence[PodThere], heading: str) -> Table[PodThere]:
     return Table(
         columns=(
             Column(heading=heading, cell=lambda each: each.pod.key, kind="name"),
-            Column(heading="Here", cell=lambda each: "fits" if each.status is None else "no"),
+            Column(heading="Here", cell=lambda each: {True: "fits", False: "no", None: "not known"}[each.fits]),
             Column(heading="Why not", cell=_why_not),
         ),
         rows=sorted(pods, key=lambda each: each.status is not None),
@@ -325,7 +329,7 @@ def _data(found: NodeExplanation) -> schema.NodeAnswer:
 def _pod_data(each: PodThere) -> schema.PodThere:
     return {
         "pod": _name(each.pod),
-        "fits": each.status is None,
+        "fits": each.fits,
         "plugin": None if each.status is None else each.status.plugin,
         "reasons": [] if each.status is None else list(each.status.reasons),
         "points": each.points,

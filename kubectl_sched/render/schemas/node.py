@@ -68,10 +68,10 @@ class BestNode(TypedDict):
 
 
 class PodThere(TypedDict):
-    """A pod, whether the node takes it, and the node's points beside the highest ones."""
+    """A pod, whether the node takes it (null if unread kinds decide), and the node's points beside the highest ones."""
 
     pod: Name
-    fits: bool
+    fits: bool | None
     plugin: str | None
     reasons: list[str]
     points: int | None
