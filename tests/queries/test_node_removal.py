@@ -135,6 +135,36 @@ def test_the_last_words_of_the_autoscaler_about_the_node_are_quoted(tmp_path: Pa
     ]
 
 
+PROTECTED = next(each for each in situations("nodes") if each["situation"] == "Karpenter, do-not-disrupt and a budget")
+
+
+def without(situation: Json, kind: str) -> Json:
+    return {**situation, "objects": [each for each in situation["objects"] if each["kind"] != kind]}
+
+
+def test_without_a_nodeclaim_pods_hold_the_node_as_they_do_with_one(tmp_path: Path) -> None:
+    whole = removal(tmp_path, PROTECTED)["reasons"]
+    found = removal(tmp_path, without(PROTECTED, "NodeClaim"))
+    assert (found["verdict"], found["reasons"]) == ("Held", whole)
+    assert "no NodeClaim of n1 was read" in found["autoscaler"]["unknown"][0]
+
+
+def test_a_node_whose_nodepool_was_not_read_is_not_known_to_stay(tmp_path: Path) -> None:
+    found = removal(tmp_path, without(CONSOLIDATABLE, "NodePool"))
+    assert (found["verdict"], found["reasons"]) == ("Unknown", [])
+    assert found["autoscaler"]["unknown"][0].startswith("no NodePool was read")
+
+
+def test_a_budget_of_none_holds_whenever_another_is_active(tmp_path: Path) -> None:
+    budgets = [{"nodes": "5", "schedule": "@daily", "duration": "1h"}, {"nodes": "0"}]
+    assert removal(tmp_path, CONSOLIDATABLE, budgets=budgets, consolidateAfter="0s")["verdict"] == "Held"
+
+
+def test_a_schedule_for_another_reason_leaves_nothing_open(tmp_path: Path) -> None:
+    budgets = [{"nodes": "0", "reasons": ["Drifted"], "schedule": "@daily", "duration": "1h"}]
+    assert removal(tmp_path, CONSOLIDATABLE, budgets=budgets, consolidateAfter="0s")["verdict"] == "Removable"
+
+
 @pytest.mark.parametrize("flag", ["--pending", "--evidence", "--new-nodes", "--drifted", "--node=general-1"])
 def test_flags_about_pods_are_refused(flag: str) -> None:
     done = run("explain", "nodes", "--from", "fixtures/demo", flag)

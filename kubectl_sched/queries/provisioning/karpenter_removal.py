@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_sched.api.karpenter import NodePool
 from kubectl_sched.api.meta import find_condition
+from kubectl_sched.api.pod import Pod
 from kubectl_sched.api.policy import PodDisruptionBudget
 from kubectl_sched.node_provisioning.karpenter.cluster import Cluster
 from kubectl_sched.node_provisioning.karpenter.disruption.disruption_budgets import (
@@ -26,6 +27,7 @@ from kubectl_sched.node_provisioning.karpenter.disruption.methods import (
     UNCONSOLIDATABLE,
     DisruptionReplay,
 )
+from kubectl_sched.node_provisioning.karpenter.state_node import StateNode
 from kubectl_sched.queries.provisioning.karpenter_setting import setting
 from kubectl_sched.queries.provisioning.removal_verdict import (
     BUDGET,
@@ -47,8 +49,6 @@ if TYPE_CHECKING:
     from kubectl_sched.api.karpenter import DisruptionBudget, NodeClaim
     from kubectl_sched.node_provisioning.karpenter.disruption.candidates import Obstacle
     from kubectl_sched.node_provisioning.karpenter.disruption.methods import MethodVerdict
-    from kubectl_sched.node_provisioning.karpenter.state_node import StateNode
-    from kubectl_sched.simulation.drain_plan import DrainPlan
     from kubectl_sched.sources.dump.dump import Dump
 
 _MEMORY: Final = "whether the node is nominated for a pending pod is in Karpenter's memory"
@@ -64,16 +64,18 @@ class KarpenterRemovals:
         self._cluster = Cluster(dump.objects, dump.at)
         self._known = setting(self._cluster, instance_types)
         self._pools = {each.name: each for each in self._cluster.of(NodePool)}
+        self._pods = {each.key: each for each in self._cluster.of(Pod)}
         self._budgets = {each.key: each for each in self._cluster.of(PodDisruptionBudget)}
         types = dict.fromkeys(self._pools, self._known.types)
+        self._states = {each.node.name: each for each in self._cluster.state_nodes if each.node is not None}
         self._replay = DisruptionReplay(self._cluster, types, self._known.options)
 
-    def of(self, node: Node, plan: DrainPlan) -> Removal:
+    def of(self, node: Node) -> Removal:
         """Judge the removal of a node of a NodePool."""
-        state = next((each for each in self._cluster.state_nodes if each.node is node), None)
-        pool = self._pools.get(node.metadata.labels.get("karpenter.sh/nodepool", ""))
-        if state is None or state.claim is None:
-            return self._without_claim(node, pool, plan)
+        state = self._states.get(node.name) or StateNode(node, None)
+        pool = self._pools.get(state.node_pool)
+        if state.claim is None or not self._pools:
+            return self._as_far_as_read(node, state, pool)
         verdicts = self._replay.verdicts(state)
         facts = tuple(self._facts(state, pool))
         going = next((each for each in verdicts if self._is_sure(each)), None)
@@ -90,22 +92,24 @@ class KarpenterRemovals:
         is_priced = verdict.replacement is None or self._known.knows_all_types
         return verdict.decision != NOTHING and verdict.allowed is not None and is_priced
 
-    def _without_claim(self, node: Node, pool: NodePool | None, plan: DrainPlan) -> Removal:
-        """Judge a node of which no NodeClaim was read: what its labels, its NodePool and its budgets forbid."""
+    def _as_far_as_read(self, node: Node, state: StateNode, pool: NodePool | None) -> Removal:
+        """Judge a node whose NodeClaim, or all NodePools, were not read: what the rest of what was read forbids."""
         reasons = []
+        unknown = [_MEMORY]
         if node.metadata.annotations.do_not_disrupt == "true":
             reasons.append(Reason(text="the node is annotated karpenter.sh/do-not-disrupt", kind=NODE))
-        if pool is None:
-            name = node.metadata.labels.get("karpenter.sh/nodepool", "")
-            reasons.append(Reason(text=f"its NodePool {name} was not found", kind=NODE))
+        if not self._pools:
+            unknown.insert(0, "no NodePool was read, so neither its policy nor its budgets are known")
+        elif pool is None:
+            reasons.append(Reason(text=f"its NodePool {state.node_pool} was not found", kind=NODE))
         elif consolidate_after(pool) is None:
             reasons.append(_disabled(pool))
-        for held in plan.blocked:
-            text = f"pdb prevents pod evictions ({held.by.rpartition('/')[2]}, {held.allowed} disruptions allowed)"
-            reasons.append(Reason(pod=held.pod, text=text, kind=BUDGET))
-        unknown = (f"no NodeClaim of {node.name} was read, so neither Consolidatable nor Drifted is known", _MEMORY)
+        reasons += [self._of_obstacle(state, each) for each in self._replay.pod_obstacles(state)]
+        if state.claim is None:
+            text = f"no NodeClaim of {node.name} was read, so neither Consolidatable nor Drifted is known"
+            unknown.insert(0, text)
         verdict = HELD if reasons else UNKNOWN
-        return Removal(by=KARPENTER, verdict=verdict, reasons=tuple(reasons), unknown=unknown)
+        return Removal(by=KARPENTER, verdict=verdict, reasons=tuple(reasons), unknown=tuple(unknown))
 
     def _how(self, going: MethodVerdict) -> str:
         """Return how the node would go, a clause."""
@@ -157,7 +161,6 @@ class KarpenterRemovals:
         return Reason(text=text, said=said)
 
     def _limits(self, budget: DisruptionBudget, reason: str) -> bool:
-
         if budget.reasons is not None and reason not in budget.reasons:
             return False
         try:
@@ -169,9 +172,10 @@ class KarpenterRemovals:
         """Yield the pods that find no room, or why no node would take the place of this one."""
         simulated = verdict.simulated
         if simulated is not None and simulated.errors:
-            pods = {pod.key: pod for pods in self._cluster.pods_by_node.values() for pod in pods}
             for key, error in simulated.errors.items():
-                yield Reason(text=f"it would find no node: {error}", pod=pods.get(key), kind=ROOM, said=simulated.said)
+                yield Reason(
+                    text=f"it would find no node: {error}", pod=self._pods.get(key), kind=ROOM, said=simulated.said
+                )
             return
         for reason, said in verdict.said:
             if reason == UNCONSOLIDATABLE:
@@ -269,7 +273,6 @@ def _open(verdict: MethodVerdict) -> Iterator[str]:
 
 
 def _activity(budget: DisruptionBudget, now: str | None) -> str:
-
     if not (budget.schedule or budget.duration):
         return ""
     try:

@@ -30,23 +30,24 @@ def allowed_disruptions(
 ) -> int | None:
     """Return how many more nodes of a NodePool may go for a reason (BuildDisruptionBudgetMapping).
 
-    None if a budget has a schedule, and the time is not known.
+    None if that rests on the schedule of a budget, and the time is not known.
     """
     own = [each for each in nodes if each.node_pool == pool.name]
     rebooting = {each.name for each in own if counts_reboots and each.is_rebooting}
     counted = [each for each in own if _counts(each, is_rebooting=each.name in rebooting)]
     disrupting = sum(each.is_being_deleted or each.name in rebooting or not _is_ready(each) for each in counted)
-    allowed = UNLIMITED
+    allowed, is_open = UNLIMITED, False
     try:
         for budget in pool.spec.disruption.budgets:
             limit = _limit(budget, len(counted), now)
-            if limit is None:
-                return None
-            if budget.reasons is None or reason in budget.reasons:
-                allowed = min(allowed, limit)
+            if budget.reasons is not None and reason not in budget.reasons:
+                continue
+            is_open = is_open or limit is None
+            allowed = min(allowed, UNLIMITED if limit is None else limit)
     except InvalidBudget:
         return 0
-    return max(allowed - disrupting, 0)
+    left = max(allowed - disrupting, 0)
+    return None if is_open and left else left
 
 
 def is_active(budget: DisruptionBudget, now: str | None) -> bool | None:

@@ -92,6 +92,7 @@ class DisruptionReplay:
             if not self._judge.obstacles(state) and not self._judge.pod_obstacles(state):
                 self._graceful[state.name] = self._judge.candidate(state)
         self._totals = pool_totals(cluster, self._graceful, types, options)
+        self._allowed: dict[tuple[str, str], int | None] = {}
 
     def verdicts(self, state: StateNode) -> tuple[MethodVerdict, ...]:
         """Return the verdict of each method on a node of a NodePool, in the order in which Karpenter asks them."""
@@ -99,8 +100,15 @@ class DisruptionReplay:
 
     def allowed(self, pool: NodePool, reason: str) -> int | None:
         """Return how many more nodes of a NodePool may go for a reason; None if that depends on an unknown time."""
-        nodes, now = self._cluster.state_nodes, self._cluster.at
-        return allowed_disruptions(pool, nodes, reason, now, counts_reboots=self._options.release.reboots_nodes)
+        key = pool.name, reason
+        if key not in self._allowed:
+            nodes, now, reboots = self._cluster.state_nodes, self._cluster.at, self._options.release.reboots_nodes
+            self._allowed[key] = allowed_disruptions(pool, nodes, reason, now, counts_reboots=reboots)
+        return self._allowed[key]
+
+    def pod_obstacles(self, state: StateNode) -> list[Obstacle]:
+        """Return the pods that keep a node from being a candidate."""
+        return self._judge.pod_obstacles(state)
 
     def _verdict(self, state: StateNode, reason: str) -> MethodVerdict:
         obstacles = self._judge.obstacles(state)
