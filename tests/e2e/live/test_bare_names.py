@@ -132,11 +132,14 @@ def test_a_triage_that_follows_a_cluster_shows_a_pod_that_appears(control_plane:
         assert process.stdout is not None
         os.set_blocking(process.stdout.fileno(), False)
         answers = Answers(process)
-        before = until(answers.next)
-        api.create(pods_of("team"), pod("newcomer", "64"))
-        after = until(answers.next)
-        process.send_signal(signal.SIGINT)
-        _, errors = process.communicate()
+        try:
+            before = until(answers.next)
+            api.create(pods_of("team"), pod("newcomer", "64"))
+            after = until(answers.next)
+            process.send_signal(signal.SIGINT)
+            _, errors = process.communicate()
+        finally:
+            process.kill()
     assert pending(after) - pending(before) == {"team/newcomer"}
     assert pending(before) <= pending(after)
     assert after["pending"] == before["pending"] + 1
@@ -148,18 +151,19 @@ class Answers:
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self._process = process
-        self._text = ""
+        self._printed = b""
 
     def next(self) -> Json | None:
         """Return the next document, None as long as it is not whole."""
         assert self._process.stdout is not None
         assert self._process.poll() is None
-        self._text = (self._text + (self._process.stdout.read() or b"").decode()).lstrip()
+        self._printed += self._process.stdout.read() or b""
         try:
-            answer, end = json.JSONDecoder().raw_decode(self._text)
-        except json.JSONDecodeError:
+            text = self._printed.decode().lstrip()
+            answer, end = json.JSONDecoder().raw_decode(text)
+        except ValueError:
             return None
-        self._text = self._text[end:]
+        self._printed = text[end:].encode()
         return dict(answer)
 
 
