@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 _OF_THE_CLUSTER = (ConfigMap, CSIStorageCapacity, Lease, SchedulerLog)
 """The namespaced kinds that show schedulers, autoscalers and storage, which serve all namespaces."""
 
+_TAKES_ROOM = frozenset({"Pod", "ResourceClaim"})
+"""The kinds without which nodes seem to have more room, or more devices, than they have."""
+
 _WORKLOADS = frozenset(WORKLOAD_WORDS.values())
 _IMAGE_WORDS = tuple(product.image_word for product in PRODUCTS.values() if product.image_word)
 
@@ -33,7 +36,7 @@ def with_chosen_pods(dump: Dump, namespace: str | None, label_selector: str | No
 
     Objects without a namespace stay, and so do the pods of schedulers, autoscalers and API servers. Workloads stay if
     their template's labels match, as a workload without its pods would seem to lack them. `pods_of` says so of the
-    dump if a pod is left out.
+    dump if a pod is left out, or a claim, which may hold devices.
 
     Raises SchedError if no pod is chosen.
     """
@@ -59,7 +62,9 @@ def with_chosen_pods(dump: Dump, namespace: str | None, label_selector: str | No
         if (type(item).__name__, item.key) not in left_out
         and not (isinstance(item, Event) and (item.about.kind, _subject(item)) in left_out)
     ]
-    pods_of = dict.fromkeys((*dump.pods_of, words)) if any(kind == "Pod" for kind, _ in left_out) else dump.pods_of
+    pods_of = (
+        dict.fromkeys((*dump.pods_of, words)) if any(kind in _TAKES_ROOM for kind, _ in left_out) else dump.pods_of
+    )
     return replace(dump, objects=tuple(kept), pods_of=tuple(pods_of))
 
 

@@ -150,6 +150,13 @@ def test_if_no_pod_is_left_out_it_holds_all_pods(folder: Path) -> None:
     assert saved(folder, "-l", "app!=none").pods_of == ()
 
 
+def test_if_a_claim_is_left_out_devices_may_seem_free(folder: Path) -> None:
+    claim = made("ResourceClaim", "held", "shop", "resource.k8s.io/v1", spec={"devices": {}})
+    items = [CLUSTER[0], pod("web-0", "team"), claim]
+    (folder / "devices.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    assert saved(folder, "-n", "team", source="devices.json").pods_of == ("namespace team",)
+
+
 def test_its_limits_stay_when_it_is_saved_again(folder: Path) -> None:
     saved(folder, "-n", "team")
     again = saved(folder, "-l", "app=web", source="snapshot.json", target="again.json")
