@@ -6,6 +6,7 @@ Each method of the reader reads one production of the grammar, which its docstri
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from kubectl_sched.dynamic_resource_allocation.cel.lexer import located, number_of, string_of, tokens
@@ -38,6 +39,9 @@ _MACROS = {
     "transformList": (3, 4), "transformMap": (3, 4), "transformMapEntry": (3, 4),
 }  # fmt: skip
 _SIZE_LIMIT, _DEPTH_LIMIT = 100_000, 250
+_FRAMES = 10_000
+"""The parser takes about a dozen frames for each level of an expression."""
+
 _NOWHERE = "ERROR: <input>:-1:0: "
 _COUNTED = frozenset({f"_{sign}_" for sign in ("+", "-", "*", "/", "%", *_RELATIONS)}) | {
     "@in", "_?_:_", "_[_]", "_[?_]", "_?._"
@@ -56,6 +60,7 @@ def parse(text: str) -> Node:
         raise CompileError(
             f"{_NOWHERE}expression code point size exceeds limit: size: {len(text)}, limit {_SIZE_LIMIT}"
         )
+    sys.setrecursionlimit(max(sys.getrecursionlimit(), _FRAMES))
     problems: list[str] = []
     reader = _Reader(text, problems)
     try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from kubectl_sched.dynamic_resource_allocation.cel.values import Value
     from kubectl_sched.framework.cycle_budget import CycleBudget
 
-_FRAMES = 10_000
 _SHORT = 512
 """Characters of an expression of which many are kept compiled."""
 
@@ -117,8 +115,6 @@ def _is_scalar(kind: Type) -> bool:
 
 def checked(text: str, dialect: Dialect) -> tuple[Node, Type]:
     """The tree and its type; raises CompileError."""
-    # The parser takes about a dozen frames for each of the 250 levels that an expression may have.
-    sys.setrecursionlimit(max(sys.getrecursionlimit(), _FRAMES))
     try:
         node = parse(text)
         with metered(dialect.includes):

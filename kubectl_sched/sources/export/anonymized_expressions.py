@@ -37,6 +37,7 @@ _OF_AMOUNTS: Final = frozenset({"duration", "isQuantity", "isSemver", "quantity"
 _AMOUNT: Final = re.compile(r"[-+]?\d[\w.:+-]*")
 _MAPS: Final = frozenset({"attributes", "capacity"})
 _EQUAL: Final = frozenset({"==", "!="})
+_BEFORE_TEXT: Final = frozenset({"[", ","})
 _MOST_LOOKED_AT: Final = 2_000_000
 _MOST_LISTED: Final = 1_000
 _END: Final = Token("end", "", 0)
@@ -57,6 +58,8 @@ class _Expression:
     def __init__(self, new: Pseudonyms, words: Sequence[Token]) -> None:
         self._new = new
         self._words = words
+        self._lists: dict[int, int] = {}
+        """The place before the texts of a list, by the place of each text that was looked at."""
 
     def rewritten(self) -> str:
         """Return all words, with what stood between them but for comments."""
@@ -166,9 +169,7 @@ class _Expression:
 
     def _is_of_driver(self, place: int) -> bool:
         """Report whether the text is compared with the driver's name, or the word at this place is that name."""
-        before = place
-        while self._at(before).kind == "string" and self._at(before - 1).text in {"[", ","}:
-            before -= 2 if self._at(before - 1).text == "," else 1
+        before = self._before_list(place)
         return (
             self._reads(place, "driver")
             or self._reads(place - 2, "driver", _EQUAL)
@@ -176,6 +177,14 @@ class _Expression:
             or self._reads(before - 2, "driver", "in", "[")
             or self._reads(place - 4, "driver", ".", frozenset(_PREDICATES), "(")
         )
+
+    def _before_list(self, place: int) -> int:
+        """Return the place of the bracket that opens the list of texts in which the text at this place stands."""
+        before = place
+        while before not in self._lists and self._at(before).kind == "string" and self._reads(before - 1, _BEFORE_TEXT):
+            before -= 2 if self._at(before - 1).text == "," else 1
+        self._lists[place] = self._lists.get(before, before)
+        return self._lists[place]
 
 
 def _has(name: str, text: str, part: str) -> bool:

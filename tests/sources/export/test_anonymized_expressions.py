@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -13,6 +14,7 @@ from kubectl_sched.dynamic_resource_allocation.cel.program import compile_expres
 from kubectl_sched.dynamic_resource_allocation.cel.values import CelError
 from kubectl_sched.dynamic_resource_allocation.selectors import device_variable
 from kubectl_sched.sources.dump.dump import Dump
+from kubectl_sched.sources.export.anonymized_expressions import _Expression
 from kubectl_sched.sources.export.anonymizer import anonymized
 
 if TYPE_CHECKING:
@@ -137,3 +139,35 @@ def test_a_list_of_too_many_texts_is_not_written(monkeypatch: pytest.MonkeyPatch
     assert "(endsWith)" in two.warnings[0]
     monkeypatch.setattr("kubectl_sched.sources.export.anonymized_expressions._MOST_LOOKED_AT", 1)
     assert "(endsWith)" in anonymized(dump_of(f'{MODEL}.endsWith("Owl")')).warnings[0]
+
+
+def test_what_is_nested_deeply_is_read() -> None:
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(1_000)  # as in a program that has read no expression yet
+    try:
+        (changed,) = parts_of(anonymized(dump_of(f'{"(" * 200}{MODEL} == "acme-falcon-80"{")" * 200}')))[1]
+    finally:
+        sys.setrecursionlimit(before)
+    assert changed.startswith("(" * 200)
+    assert "acme" not in changed
+
+
+def test_twice_the_texts_are_at_most_two_and_a_half_times_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = 0
+    at = _Expression._at  # noqa: SLF001 - the work is counted where it is done
+
+    def counted(self: _Expression, place: int) -> Any:
+        nonlocal looks
+        looks += 1
+        return at(self, place)
+
+    monkeypatch.setattr(_Expression, "_at", counted)
+
+    def work(texts: int) -> int:
+        nonlocal looks
+        looks = 0
+        listed = ", ".join(f'"{number}"' for number in range(texts))
+        anonymized(dump_of(f"{MODEL} in [{listed}]"))
+        return looks
+
+    assert 500 < work(500) < work(1_000) <= 2.5 * work(500)
