@@ -30,7 +30,7 @@ from kubectl_sched.sources.pod_selection import Selection, about_none, select, w
 from kubectl_sched.sources.pod_surroundings import Surroundings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.diagnostics.kubelet_refusals import Refusals
@@ -118,7 +118,9 @@ def explain(
     together = None
     is_about_one = len(explanations) == 1 and not question.drifted  # several namespaces may have the name
     if selection.pending and not is_about_one:
-        together = _together(explanations, schedulers)
+        from kubectl_sched.queries.pending.placed_together import placed_together  # the queue is for lists only
+
+        together = placed_together(explanations, schedulers)
     told = [kind.kind for each in explanations for kind in each.missing]
     complete = completeness(dump, [each.result for each in explanations], told=told)
     notes = (*asking.about_workloads(), *about_nothing, *schedulers.notes, *complete.notes)
@@ -252,15 +254,12 @@ class PodExplainer:
         if not self._suggesting:
             return found
         suggestions = self.suggestions(found)
-        if self._question.manifests:
-            # most questions name none
-            from kubectl_sched.queries.verdict.manifest_mark import doubtful_amount, manifest_mark
+        found = replace(found, suggestions=suggestions, warnings=(*found.warnings, *found.result.explaining.warnings))
+        if not self._question.manifests:
+            return found
+        from kubectl_sched.queries.verdict.manifest_mark import about_manifests  # most questions name none
 
-            doubtful = doubtful_amount(pod)
-            mark = manifest_mark(found.result, self._question.manifests)
-            doubts = (doubtful.label,) if doubtful is not None else ()
-            found = replace(found, mark=mark, changing=(*found.changing, *doubts))
-        return replace(found, suggestions=suggestions, warnings=(*found.warnings, *found.result.explaining.warnings))
+        return about_manifests(found, pod, self._question.manifests)
 
     def suggestions(self, found: Explanation) -> tuple[Suggestion, ...]:
         """Return the ladder of a single pod; none for one that is as it was asked for, or part of a group's cycle."""
@@ -344,14 +343,3 @@ class PodExplainer:
 
             for name in daemon_sets:
                 yield from (each.told for each in coverage(objects, name, selection.namespace))
-
-
-def _together(explanations: Sequence[Explanation], schedulers: ClusterSchedulers) -> Together | None:
-    """Place the pending pods one after the other; None if not one scheduler serves them all."""
-    pending = [each.result for each in explanations if each.awaits_its_own_cycle]
-    serving = {schedulers.scheduler(result.pod) for result in pending}
-    if len(pending) < 2 or len(serving) != 1:
-        return None
-    from kubectl_sched.simulation.pending_together import together  # the queue is needed for lists only
-
-    return together(pending, serving.pop(), schedulers.profile)

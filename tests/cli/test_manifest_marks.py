@@ -285,3 +285,17 @@ def test_a_quota_is_an_answer(tmp_path: Path) -> None:
     done = run("explain", "--from", "cluster.json", "-f", "new.yaml", folder=tmp_path)
     assert (done.returncode, done.stderr) == (1, "")
     assert "small" in done.stdout
+
+
+def test_what_helps_a_manifest_is_a_change_of_its_file(tmp_path: Path) -> None:
+    container = "{name: c, image: i, resources: {requests: {cpu: 40}}}"
+    template = f"{{metadata: {{labels: {{app: new}}}}, spec: {{containers: [{container}]}}}}"
+    manifest = f"apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: new}}\nspec:\n  template: {template}\n"
+    (tmp_path / "new.yaml").write_text(f"{manifest}  selector: {{matchLabels: {{app: new}}}}\n")
+    done = run("explain", "--from", str(DEMO), "-f", "new.yaml", "-o", "json", folder=tmp_path)
+    own = [each for each in json.loads(done.stdout)["suggestions"] if each["rung"] == "yours"]
+    assert own
+    for each in own:
+        assert (each["commands"], each["patches"], each["recreatesPods"]) == ([], [], False)
+        assert [manual["instruction"] for manual in each["manual"]] == ["change this in new.yaml, then apply it"]
+        assert "re-create" not in each["text"]

@@ -1,0 +1,41 @@
+"""Suggestions for a pod of a manifest: what changes the pod is written there, whether or not it is applied."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from kubectl_sched.suggestions.change import Kind, Manual
+from kubectl_sched.suggestions.commands import patches, recreates_pods, steps
+from kubectl_sched.suggestions.trial import Trial
+
+if TYPE_CHECKING:
+    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.suggestions.change import Suggestion
+
+
+def in_manifest(suggestion: Suggestion, result: ScheduleResult, file: str) -> Suggestion:
+    """Return the suggestion with a change of the manifest in place of commands that would patch or re-create the pod.
+
+    `result` is the cycle of the pod as the manifest has it. Commands about nodes and other pods stay.
+    """
+    changes = suggestion.changes
+    others = tuple(change for change in changes if change.pod is None or change.kind is Kind.WAIT)
+    if others == changes:
+        return suggestion
+    own = Manual(instruction=f"change this in {file}, then apply it")
+    alone = replace(suggestion, commands=(), manual=(own,), patches=(), recreates_pods=False)
+    if not others:
+        return alone
+    base = Trial.of(result)
+    _, of_all = steps(base, base.changed(changes), changes)
+    after = base.changed(others)
+    commands, by_hand = steps(base, after, others)
+    return replace(
+        alone,
+        commands=commands,
+        manual=(*(each for each in suggestion.manual if each not in of_all), *by_hand, own),
+        patches=patches(base, after, others),
+        recreates_pods=recreates_pods(base, after, others),
+    )
