@@ -104,13 +104,17 @@ def amounts(resource: str, *values: int) -> list[str]:
 
 
 def typed(pod: Pod, resource: str, amount: int) -> str:
-    """Return what the pod asks for as its manifest has it, where one container asks for all of it and gives a unit."""
+    """Return what the pod asks for as its manifest has it, where one container asks for all of it and gives a unit.
+
+    CPU that is written in another unit than cores is told in cores, as what nodes have is.
+    """
     asked = [
         str(container.resources.requests[resource])
         for container in (*pod.spec.init_containers, *pod.spec.containers)
         if resource in container.resources.requests
     ]
-    is_plain_bytes = is_bytes(resource) and len(asked) == 1 and asked[0].isdecimal()
-    if len(asked) == 1 and not pod.spec.overhead and not is_plain_bytes:
+    is_plain = len(asked) == 1 and asked[0].replace(".", "", 1).isdecimal()
+    has_own_unit = is_plain is not is_bytes(resource)  # nodes are told in cores, and bytes with a unit
+    if len(asked) == 1 and not pod.spec.overhead and has_own_unit:
         return asked[0]
     return amounts(resource, amount)[0]
