@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from kubectl_sched.queries.unreadable_kinds import UnreadableKinds
+from kubectl_sched.queries.unreadable_kinds import UnreadableKinds, kinds_in_words
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.simulation.placements import Placement
 
@@ -54,5 +54,5 @@ def _left_open(placement: Placement, missing: tuple[UnreadableKind, ...]) -> Pla
         pod=placement.pod,
         owner=placement.owner,
         outcome=Outcome.UNKNOWN,
-        reason=" and ".join(kind.text for kind in missing),
+        reason=kinds_in_words(missing),
     )

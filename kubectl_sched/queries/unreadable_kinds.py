@@ -67,10 +67,14 @@ class UnreadableKind(Record, frozen=True, kw_only=True):
     """False for a list of mixed kinds, which cannot tell whether the cluster has none or nobody asked."""
 
     @property
+    def plural(self) -> str:
+        """The kind in the plural: `StorageClasses`."""
+        return f"{self.kind}es" if self.kind.endswith("s") else f"{self.kind}s"
+
+    @property
     def text(self) -> str:
         """The clause: `the dump has no PersistentVolumes`."""
-        plural = f"{self.kind}es" if self.kind.endswith("s") else f"{self.kind}s"
-        return f"{plural} may not be listed" if self.why == FORBIDDEN else f"the dump has no {plural}"
+        return kinds_in_words((self,))
 
     @property
     def sentence(self) -> str:
@@ -78,6 +82,18 @@ class UnreadableKind(Record, frozen=True, kw_only=True):
         judged = f"{_listed(self.plugins)} cannot be judged" if self.plugins else _OF_NO_PLUGIN[self.kind]
         brings = f"the missing rule: {self.rule}" if self.why == FORBIDDEN else f"`{self.rule}` has them"
         return f"{self.text}, so {judged}; {brings}"
+
+
+def kinds_in_words(kinds: Iterable[UnreadableKind]) -> str:
+    """Return the clause about all of them: `the dump has no PersistentVolumes and StorageClasses`."""
+    told = tuple(kinds)
+    absent = tuple(each.plural for each in told if each.why != FORBIDDEN)
+    refused = tuple(each.plural for each in told if each.why == FORBIDDEN)
+    clauses = (
+        f"the dump has no {_listed(absent)}" if absent else "",
+        f"{_listed(refused)} may not be listed" if refused else "",
+    )
+    return " and ".join(filter(None, clauses))
 
 
 def _listed(names: tuple[str, ...]) -> str:
@@ -183,7 +199,7 @@ def left_open(result: ScheduleResult, pod: Pod, kinds: tuple[UnreadableKind, ...
     A pod that other plugins keep off every node stays Unschedulable, but what kube-scheduler would say is not known.
     """
     first = kinds[0]
-    clause = " and ".join(each.text for each in kinds)
+    clause = kinds_in_words(kinds)
     if result.state is not None:  # of this cycle alone
         unjudged = {plugin for each in kinds for plugin in each.plugins}
         result.state.skip_filter_plugins -= unjudged

@@ -8,7 +8,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from kubectl_sched.queries.room.free_amounts import free, total
-from kubectl_sched.queries.unreadable_kinds import without_unreadable
+from kubectl_sched.queries.unreadable_kinds import kinds_in_words, without_unreadable
 from kubectl_sched.queries.verdict.verdict import cycle_verdict
 from kubectl_sched.record import CachingRecord, Record
 from kubectl_sched.simulation.pod_capacity import PodCapacity, pod_capacity
@@ -70,8 +70,7 @@ def shape_capacity(shape: Shape, schedulers: ClusterSchedulers, unreadable: Unre
     unread = unreadable.needed_by(own or shape.pod)
     missing = tuple(each for each in unread if each.is_known and each.kind != "Node")
     if missing:
-        kinds = " and ".join(each.text for each in missing)
-        left_aside = tuple(dict.fromkeys((*shape.left_aside, f"its claims ({kinds})")))
+        left_aside = tuple(dict.fromkeys((*shape.left_aside, f"its claims ({kinds_in_words(missing)})")))
         shape = replace(shape, pod=without_unreadable(shape.pod, missing), left_aside=left_aside)
         own = None if own is None else without_unreadable(own, missing)
     first = None if own is None else scheduler.schedule_one(own, schedulers.profile)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_sched.api.apimachinery.timestamps import to_the_second
 from kubectl_sched.framework.plugin_error_boundary import is_unknown
+from kubectl_sched.queries.unreadable_kinds import kinds_in_words
 from kubectl_sched.queries.verdict.constraint import as_a_whole, constraint_of
 from kubectl_sched.queries.verdict.narrowing import narrowed
 from kubectl_sched.queries.verdict.wording import LONGEST_NAME, first_short, node_name
@@ -185,9 +186,7 @@ def _unread(facts: PodFacts) -> Iterable[str]:
         yield f"{first.text} (`{first.rule}` has them), so nothing can be judged"
         yield f"{first.text}, so nothing can be judged"
         return
-    clause = first.text + (f" and {len(missing) - 1} more kinds" if len(missing) > 2 else "")
-    if len(missing) == 2:
-        clause = f"{first.text} and {missing[1].text.rpartition(' ')[2]}"
+    clause = kinds_in_words(missing) if len(missing) <= 2 else f"{first.text} and {len(missing) - 1} more kinds"
     if result.outcome is Outcome.UNSCHEDULABLE and result.pre_filter.is_success and result.verdict is not None:
         yield from (f"{why}; {clause}" for why in constraint_of(result, narrowed(result)))
     needs = f", which {first.plugins[0]} needs"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_sched.api.component_helpers.resource_names import is_extended_resource_name
 from kubectl_sched.framework.amounts import amount_texts, unit_of
+from kubectl_sched.queries.unreadable_kinds import kinds_in_words
 from kubectl_sched.queries.verdict.wording import noun
 from kubectl_sched.record import plain
 from kubectl_sched.render.answers.drain import unreadable_data
@@ -180,10 +181,8 @@ def _about_pending(answer: CapacityAnswer, pending: Sequence[ShapeCapacity]) -> 
 
 
 def _unread(answer: CapacityAnswer) -> str:
-    kinds = dict.fromkeys(
-        kind.text for each in answer.shapes if not each.is_known for kind in each.unread if kind.is_known
-    )
-    return listed(list(kinds))
+    kinds = (kind for each in answer.shapes if not each.is_known for kind in each.unread if kind.is_known)
+    return kinds_in_words(dict.fromkeys(kinds))
 
 
 def stranded_in(pool: Pool) -> Iterator[str]:
