@@ -158,7 +158,7 @@ def _parts(answer: WhatIfResult, display: Display) -> Iterator[Said]:
             from kubectl_sched.render.answers.page.cycle_view import cycle_view, room_of  # no other needs it
 
             yield Folding(view=cycle_view(Explanation(result=first), room_of(display)))
-        if first.event:
+        if first.event and safe(first.event) not in {why for *_, why in workloads(simulated.placements)}:
             yield Quote(heading="kube-scheduler would say", text=first.event)
 
 
