@@ -6,9 +6,11 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_sched.diagnostics.messages.scheduler_reasons import own_reasons
 from kubectl_sched.queries.explain import ExplainQuestion, explain
+from kubectl_sched.queries.unreadable_kinds import kinds_in_words
 from kubectl_sched.render.answers.explanation_data import explanation_data
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.sources.discovery.replay_setup import Replay
@@ -125,6 +127,16 @@ def test_a_kind_that_a_directory_lacks_leaves_the_outcome_unknown(
     assert (data["feasible"], data["best"], data["message"], data["event"]) == ([], [], None, None)
     assert {each["filter"]["code"] for each in data["nodes"]} == {"Unknown"}
     assert not found.result.has_met_a_bug
+
+
+def test_several_kinds_that_are_missing_are_one_clause(tmp_path: Path) -> None:
+    found = explained(by_kind(tmp_path, *NODES, pod(volumes=of_claim()), claim()))
+    assert found.result.unread == "the dump has no PersistentVolumes and StorageClasses"
+    refused = tuple(replace(each, why="Forbidden") for each in found.missing)
+    assert kinds_in_words(refused) == "PersistentVolumes and StorageClasses may not be listed"
+    assert kinds_in_words((refused[0], found.missing[1])) == (
+        "the dump has no StorageClasses and PersistentVolumes may not be listed"
+    )
 
 
 def test_plugins_that_need_not_the_kind_still_reject(tmp_path: Path) -> None:
