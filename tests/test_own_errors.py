@@ -130,6 +130,16 @@ def test_a_node_that_a_filter_cannot_judge_costs_the_verdict_on_it_alone(
     assert "1 of 3 nodes could not be judged (NodeResourcesFit failed with KeyError" in after["summary"]
 
 
+def test_a_rule_of_findings_that_fails_costs_what_it_would_find_alone(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, before = answered(run, "pods", "--pending")
+    monkeypatch.setattr("kubectl_sched.diagnostics.findings.namespace_defaults.findings", broken)
+    code, after = answered(run, "pods", "--pending")
+    assert code == 4
+    assert after == before
+
+
 @pytest.mark.parametrize("point", ["pre_filter", "filter"])
 def test_a_plugin_that_judges_no_node_is_unknown_for_all_and_other_plugins_still_answer(
     run: Run, monkeypatch: pytest.MonkeyPatch, point: str

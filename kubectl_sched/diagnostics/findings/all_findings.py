@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from kubectl_sched.api.apimachinery.quantity import InvalidQuantity
 from kubectl_sched.framework.cycle_state import PluginError
+from kubectl_sched.own_error import note_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,8 +24,12 @@ def findings_of(result: ScheduleResult, around: Surroundings) -> tuple[Finding, 
         return ()
     found: list[Finding] = []
     for rule in _rules(result):
-        with suppress(InvalidQuantity, PluginError):  # an object that cannot be read explains nothing
+        try:
             found += rule(result, around)
+        except (InvalidQuantity, PluginError):
+            continue  # an object that cannot be read explains nothing
+        except Exception as failure:  # noqa: BLE001 - a bug of ours must not lose the answers of a whole list
+            note_error(failure)
     return tuple(sorted(dict.fromkeys(found), key=lambda each: not each.spoils_start))
 
 
