@@ -7,6 +7,8 @@ Devices of DRA drivers are claimed instead, and may be free where the pod is kep
 
 from __future__ import annotations
 
+from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -28,7 +30,6 @@ if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod, PodSpec
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.shell_commands import ShellCommand
-    from kubectl_sched.sources.dump.dump import Dump
     from kubectl_sched.sources.pod_surroundings import Surroundings
 
 KIND: Final = "DevicePlugin"
@@ -41,6 +42,9 @@ _PRESENT: Final = ("nvidia.com/gpu.present", "nvidia.com/gpu.deploy.device-plugi
 _PCI_VENDORS: Final = {"nvidia": "pci-10de", "amd": "pci-1002", "intel": "pci-8086"}
 _NODE_FEATURE: Final = "feature.node.kubernetes.io/"
 _NODES_NAMED: Final = 2
+_RESOURCES_EXAMINED: Final = 8
+"""A pod may ask for any number of resources, and each is looked for on all nodes."""
+
 _CLAIMS: Final = "DynamicResources"
 
 
@@ -54,44 +58,47 @@ class _Seen(NamedTuple):
 def findings(result: ScheduleResult, around: Surroundings) -> Iterator[Finding]:
     """Yield what keeps extended resources from being offered, on the nodes that the pod could use otherwise."""
     backed = {each.spec.extended_resource_name for each in result.nodes.objects.all(DeviceClass)}
-    for resource, wanted in requests_of(result).items():
-        if not is_extended_resource_name(resource) or resource in backed:
+    extended = (each for each in requests_of(result).items() if is_extended_resource_name(each[0]))
+    for resource, wanted in islice(extended, _RESOURCES_EXAMINED):
+        if resource in backed:
             continue
         rows = too_small_for(result, resource, wanted)
         if rows:
-            yield from _of_resource(result, around.dump, resource, wanted, rows)
+            yield from _of_resource(result, around, resource, wanted, rows)
 
 
 def _of_resource(
-    result: ScheduleResult, dump: Dump, resource: str, wanted: int, rows: Sequence[int]
+    result: ScheduleResult, around: Surroundings, resource: str, wanted: int, rows: Sequence[int]
 ) -> Iterator[Finding]:
     nodes = result.nodes
     failed = [row for row in rows if capacity_of(result, row, resource) >= wanted]
     if failed:
-        yield from (_failed_on(result, dump, resource, row) for row in failed[:_NODES_NAMED])
+        yield from (_failed_on(result, around, resource, row) for row in failed[:_NODES_NAMED])
     elif nodes.whole.allocatable(resource).any():
-        yield from _with_hardware(result, dump, resource, rows)
+        yield from _with_hardware(result, around, resource, rows)
     elif nearest(resource, frozenset(nodes.whole.table.allocatable) - {resource}) is None:
-        seen = _in_cluster(result, dump, resource)
+        seen = _in_cluster(result, around, resource)
         yield _finding(f"No node reports {resource}: {seen.clause}", seen)
 
 
-def _failed_on(result: ScheduleResult, dump: Dump, resource: str, row: int) -> Finding:
+def _failed_on(result: ScheduleResult, around: Surroundings, resource: str, row: int) -> Finding:
     """Say that the node has the devices and does not offer them."""
     has, offered = capacity_of(result, row, resource), int(result.nodes.allocatable(resource)[row])
     state = f"{offered or 'none'} of them allocatable"
     why = "its device plugin calls the others unhealthy" if offered else "its device plugin failed or is gone"
-    seen = _on_node(dump, resource, row, result)
+    seen = _on_node(around, resource, row, result)
     start = f"{result.nodes.names[row]} has {has} {resource} in its capacity, {state}: {why}"
     return _finding(f"{start}; {seen.clause}", seen)
 
 
-def _with_hardware(result: ScheduleResult, dump: Dump, resource: str, rows: Sequence[int]) -> Iterator[Finding]:
+def _with_hardware(
+    result: ScheduleResult, around: Surroundings, resource: str, rows: Sequence[int]
+) -> Iterator[Finding]:
     """Yield a node whose labels show the device, and that reports none of the resource."""
     for row in rows:
         label = _hardware_label(result, resource, row)
         if label is not None and not result.nodes.allocatable(resource)[row]:
-            seen = _on_node(dump, resource, row, result)
+            seen = _on_node(around, resource, row, result)
             start = f"{result.nodes.names[row]} has label {label}, but no device plugin reports {resource} there"
             yield _finding(f"{start}; {seen.clause}", seen)
             return
@@ -101,27 +108,27 @@ def _finding(sentence: str, seen: _Seen) -> Finding:
     return Finding(kind=KIND, sentence=sentence, commands=(seen.command,) if seen.command is not None else ())
 
 
-def _on_node(dump: Dump, resource: str, row: int, result: ScheduleResult) -> _Seen:
+def _on_node(around: Surroundings, resource: str, row: int, result: ScheduleResult) -> _Seen:
     """Return the state of the device plugin's pod on the node, or that none is seen there."""
     node = result.nodes.node_objects[row]
     there = [pod for pod in result.nodes.node(row).pods if _serves(pod.spec, pod.name, resource)]
     if there:
         seen = _state(there[0])
         return seen._replace(clause=f"pod {there[0].key} there {seen.clause}")
-    for item in _plugin_sets(dump, resource):
+    for item in _plugin_sets(around, resource):
         if runs_on(with_daemon_tolerations(item.spec.template.spec), node):
             return _Seen(f"DaemonSet {item.key} has no pod there", describe("daemonset", item.namespace, item.name))
         return _Seen(f"DaemonSet {item.key} leaves the node out by its selector, affinity or tolerations")
     return _Seen("no pod of a device plugin for it is seen there")
 
 
-def _in_cluster(result: ScheduleResult, dump: Dump, resource: str) -> _Seen:
+def _in_cluster(result: ScheduleResult, around: Surroundings, resource: str) -> _Seen:
     """Return what is known of the resource's device plugin where no node reports the resource."""
-    pods = [pod for pod in dump.pods if not pod.has_ended and _serves(pod.spec, pod.name, resource)]
+    pods = [pod for pod in _plugin_pods(around) if _serves(pod.spec, pod.name, resource)]
     if pods:
         seen = _state(pods[0])
         return seen._replace(clause=f"pod {pods[0].key} of its device plugin {seen.clause}")
-    for item in _plugin_sets(dump, resource):
+    for item in _plugin_sets(around, resource):
         spec = with_daemon_tolerations(item.spec.template.spec)
         if any(runs_on(spec, node) for node in result.nodes.whole.node_objects):
             return _Seen(
@@ -159,16 +166,34 @@ def _vendor(resource: str) -> str:
     return parts[-2] if len(parts) > 1 else parts[0]
 
 
-def _plugin_sets(dump: Dump, resource: str) -> list[DaemonSet]:
-    sets = [item for item in dump.others if isinstance(item, DaemonSet)]
-    return [item for item in sets if _serves(item.spec.template.spec, item.name, resource)]
+def _plugin_sets(around: Surroundings, resource: str) -> list[DaemonSet]:
+    return [item for item in _all_plugin_sets(around) if _serves(item.spec.template.spec, item.name, resource)]
+
+
+@lru_cache(maxsize=1)
+def _all_plugin_sets(around: Surroundings) -> tuple[DaemonSet, ...]:
+    sets = (item for item in around.dump.others if isinstance(item, DaemonSet))
+    return tuple(item for item in sets if _is_plugin(item.spec.template.spec, item.name))
+
+
+@lru_cache(maxsize=1)
+def _plugin_pods(around: Surroundings) -> tuple[Pod, ...]:
+    """Return the pods of device plugins of any vendor, which are few, once for all pods that are explained."""
+    return tuple(pod for pod in around.dump.pods if not pod.has_ended and _is_plugin(pod.spec, pod.name))
 
 
 def _serves(spec: PodSpec, name: str, resource: str) -> bool:
     """Report whether the containers are a device plugin's, by name or image, and of the resource's vendor."""
-    words = " ".join((name, *(part for each in spec.containers for part in (each.name, each.image)))).lower()
     kind = resource.partition("/")[2].lower()
-    return _PLUGIN.search(words) is not None and (_vendor(resource).lower() in words or kind in words)
+    return _is_plugin(spec, name) and any(each in _words(spec, name) for each in (_vendor(resource).lower(), kind))
+
+
+def _is_plugin(spec: PodSpec, name: str) -> bool:
+    return _PLUGIN.search(_words(spec, name)) is not None
+
+
+def _words(spec: PodSpec, name: str) -> str:
+    return " ".join((name, *(part for each in spec.containers for part in (each.name, each.image)))).lower()
 
 
 def _state(pod: Pod) -> _Seen:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot.array_types import Mask
 
 FIT = "NodeResourcesFit"
+
+ROWS_EXAMINED: Final = 50
+"""The most nodes whose pods a rule looks at."""
 
 
 def requests_of(result: ScheduleResult) -> Mapping[str, int]:

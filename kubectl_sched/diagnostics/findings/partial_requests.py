@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from kubectl_sched.api.apimachinery.quantity import InvalidQuantity, parse_quantity
 from kubectl_sched.api.component_helpers.pod_requests import in_scheduler_units
 from kubectl_sched.diagnostics.findings.finding import Finding
-from kubectl_sched.diagnostics.findings.lacking_nodes import FIT
+from kubectl_sched.diagnostics.findings.lacking_nodes import FIT, ROWS_EXAMINED
 from kubectl_sched.diagnostics.findings.pending_resizes import shortage_on
 from kubectl_sched.framework.amounts import amount_texts
 
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 KIND: Final = "PartialRequest"
 
-_ROWS_EXAMINED: Final = 50
 _ALWAYS: Final = "Always"
 
 
@@ -47,7 +46,7 @@ def findings(result: ScheduleResult, _: Surroundings) -> Iterator[Finding]:
     if mask is None or result.fits or not (_has_parts(result.pod) or _past_their_init_requests(result).any()):
         return
     alone = (row for row in np.flatnonzero(mask).tolist() if len(result.rejections(row)) == 1)
-    rows = list(islice(alone, _ROWS_EXAMINED))
+    rows = list(islice(alone, ROWS_EXAMINED))
     shortages = {row: shortage_on(result, row) for row in rows}
     yield from islice(chain(_of_own_parts(result, shortages), _of_neighbours(result, shortages)), 1)
 

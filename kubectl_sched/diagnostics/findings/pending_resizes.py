@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
 from msgspec.structs import replace
 
 from kubectl_sched.api.apimachinery.quantity import InvalidQuantity
 from kubectl_sched.diagnostics.findings.finding import Finding
-from kubectl_sched.diagnostics.findings.lacking_nodes import FIT
+from kubectl_sched.diagnostics.findings.lacking_nodes import FIT, ROWS_EXAMINED
 from kubectl_sched.framework.amounts import amount_texts
 from kubectl_sched.record import Record
 
@@ -91,10 +92,10 @@ def findings(result: ScheduleResult, _: Surroundings) -> Iterator[Finding]:
     if mask is None or result.fits:
         return
     pods = result.nodes.existing_pods
-    resizing = pods.rows[pods.column("resize_state", _state).where(lambda state: state is not None)]
+    rows = np.unique(pods.rows[pods.column("resize_state", _state).where(lambda state: state is not None)])
     told = 0
-    for row in sorted({*resizing.tolist()}):
-        if not mask[row] or len(result.rejections(row)) > 1:
+    for row in rows[mask[rows]][:ROWS_EXAMINED].tolist():
+        if len(result.rejections(row)) > 1:
             continue
         for each in resizes_in_the_way(result, row):
             resource = next(name for name in shortage_on(result, row) if name in each.frees)

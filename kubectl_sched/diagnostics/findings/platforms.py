@@ -5,13 +5,14 @@ The scheduler compares neither spec.os nor what an image is built for with a nod
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from kubectl_sched.diagnostics.findings.finding import Finding
 from kubectl_sched.lazy_pattern import pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.scheduler.result import ScheduleResult
@@ -80,15 +81,30 @@ def _images(pod: Pod) -> frozenset[str]:
 
 def _failed_by_platform(pod: Pod, around: Surroundings) -> Pod | None:
     """Return a pod with an image of this one that could not start on its node's platform; None if there is none."""
-    images = _images(pod)
-    return next(
-        (
-            other
-            for other in around.failed_to_start
-            if not images.isdisjoint(_images(other)) and _is_by_platform(other, around)
-        ),
-        None,
-    )
+    failed = _failed_by_image(around)
+    return next((failed[image] for image in sorted(_images(pod)) if image in failed), None)
+
+
+@lru_cache(maxsize=1)
+def _failed_by_image(around: Surroundings) -> Mapping[str, Pod]:
+    """Return the first pod with each image that could not start on its node's platform, once for all pods."""
+    found: dict[str, Pod] = {}
+    for pod in around.failed_to_start:
+        new = _images(pod) - found.keys()
+        if new and _is_by_platform(pod, around):
+            found.update(dict.fromkeys(new, pod))
+    return found
+
+
+@lru_cache(maxsize=1)
+def _nodes_by_image(around: Surroundings) -> Mapping[str, Mapping[str, None]]:
+    """Return the names of the nodes on which a pod with the image runs, for each image of a failed pod."""
+    found: dict[str, dict[str, None]] = {image: {} for image in _failed_by_image(around)}
+    for pod in around.dump.pods:
+        if pod.status.phase == "Running" and all(each.state.waiting is None for each in pod.status.container_statuses):
+            for image in _images(pod) & found.keys():
+                found[image][pod.spec.node_name or ""] = None
+    return found
 
 
 def _is_by_platform(pod: Pod, around: Surroundings) -> bool:
@@ -99,12 +115,7 @@ def _is_by_platform(pod: Pod, around: Surroundings) -> bool:
 
 def _runs_elsewhere(failed: Pod, around: Surroundings, result: ScheduleResult, arch: str) -> str:
     """Return an architecture on which a pod with the same image runs; empty if none is seen."""
-    images = _images(failed)
-    for other in around.dump.pods:
-        row = result.nodes.row_of.get(other.spec.node_name or "")
-        if row is None or other.status.phase != "Running" or images.isdisjoint(_images(other)):
-            continue
-        found = result.nodes.node(row).labels.get(_ARCH, "")
-        if found not in {"", arch} and all(each.state.waiting is None for each in other.status.container_statuses):
-            return found
-    return ""
+    running = _nodes_by_image(around)
+    rows = (result.nodes.row_of.get(name) for image in sorted(_images(failed)) for name in running.get(image, ()))
+    archs = (result.nodes.node(row).labels.get(_ARCH, "") for row in rows if row is not None)
+    return next((found for found in archs if found not in {"", arch}), "")

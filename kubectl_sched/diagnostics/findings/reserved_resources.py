@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+
 from kubectl_sched.diagnostics.findings.finding import Finding
 from kubectl_sched.diagnostics.findings.lacking_nodes import (
     FIT,
+    ROWS_EXAMINED,
     capacity_of,
     is_large_enough,
     requests_of,
@@ -62,9 +65,11 @@ def _static_pods(result: ScheduleResult) -> Iterator[Finding]:
     if result.post_filter is not None and any(map(_is_static, result.post_filter.victims)):
         return
     pods, mask = result.nodes.existing_pods, result.rejection_masks.get(FIT)
-    rows = pods.rows[pods.column("is_static", _is_static).where(bool)].tolist() if mask is not None else []
-    for row in sorted(set(rows)):
-        if mask is None or not mask[row] or len(result.rejections(row)) > 1:
+    if mask is None:
+        return
+    rows = np.unique(pods.rows[pods.column("is_static", _is_static).where(bool)])
+    for row in rows[mask[rows]][:ROWS_EXAMINED].tolist():
+        if len(result.rejections(row)) > 1:
             continue
         static = [pod for pod in result.nodes.node(row).pods if pod.is_static]
         missing = shortage_on(result, row)
