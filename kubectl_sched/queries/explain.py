@@ -118,9 +118,10 @@ def explain(
     together = None
     is_about_one = len(explanations) == 1 and not question.drifted  # several namespaces may have the name
     if selection.pending and not is_about_one:
-        from kubectl_sched.queries.pending.placed_together import placed_together  # the queue is for lists only
+        from kubectl_sched.simulation.pending_together import together_if_served_by_one  # the queue is for lists only
 
-        together = placed_together(explanations, schedulers)
+        pending = [each.result for each in explanations if each.awaits_its_own_cycle]
+        together = together_if_served_by_one(pending, schedulers.scheduler, schedulers.profile)
     told = [kind.kind for each in explanations for kind in each.missing]
     complete = completeness(dump, [each.result for each in explanations], told=told)
     notes = (*asking.about_workloads(), *about_nothing, *schedulers.notes, *complete.notes)
@@ -257,9 +258,9 @@ class PodExplainer:
         found = replace(found, suggestions=suggestions, warnings=(*found.warnings, *found.result.explaining.warnings))
         if not self._question.manifests:
             return found
-        from kubectl_sched.queries.verdict.manifest_mark import about_manifests  # most questions name none
+        from kubectl_sched.queries.manifest_advice import with_manifests  # most questions name none
 
-        return about_manifests(found, pod, self._question.manifests)
+        return with_manifests(found, pod, self._question.manifests)
 
     def suggestions(self, found: Explanation) -> tuple[Suggestion, ...]:
         """Return the ladder of a single pod; none for one that is as it was asked for, or part of a group's cycle."""

@@ -13,8 +13,9 @@ from kubectl_sched.simulation.placements import QueuedPod
 from kubectl_sched.simulation.queue_simulation import Choices, Simulation, owner_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from kubectl_sched.api.pod import Pod
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.scheduler.scheduler import Scheduler
 
@@ -44,6 +45,14 @@ def together(results: Sequence[ScheduleResult], scheduler: Scheduler, profile: s
     lowest = min((result.pod.priority for result in results), default=0)
     ahead = sum(pod.priority > lowest and pod.key not in asked for pod in scheduler.waiting)
     return Together(pods=len(results), placed=simulation.result.placed, ahead=ahead)
+
+
+def together_if_served_by_one(
+    results: Sequence[ScheduleResult], scheduler_of: Callable[[Pod], Scheduler], profile: str | None
+) -> Together | None:
+    """Schedule the results' pods as `together` does; None for fewer than two, or if not one scheduler serves all."""
+    serving = {scheduler_of(result.pod) for result in results}
+    return together(results, serving.pop(), profile) if len(results) > 1 and len(serving) == 1 else None
 
 
 def _stays_unplaced(result: ScheduleResult) -> bool:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from msgspec.structs import replace
-
 from kubectl_sched.api.apimachinery.quantity import parse_resource_list
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.apiserver.refused_manifest import UnknownFieldError
@@ -15,13 +13,11 @@ from kubectl_sched.queries.verdict.wording import amounts
 from kubectl_sched.record import Record
 from kubectl_sched.simulation.queue_simulation import owner_of
 from kubectl_sched.sources.yaml.field_position import FieldPosition, ManifestObject, field_position
-from kubectl_sched.suggestions.manifest_changes import in_manifest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kubectl_sched.apiserver.refused_manifest import RefusedError
-    from kubectl_sched.queries.explanation import Explanation
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.sources.yaml.field_position import FieldPath
 
@@ -58,17 +54,10 @@ def manifest_mark(result: ScheduleResult, paths: Sequence[str]) -> ManifestMark 
     return ManifestMark(position=position, label=field.label) if position is not None else None
 
 
-def about_manifests(found: Explanation, pod: Pod, paths: Sequence[str]) -> Explanation:
-    """Add the mark of a manifest's pod, a warning of a unit in doubt, and advice that changes the file."""
-    doubtful = doubtful_amount(pod)
-    position = _in_pod(pod, paths, [("spec",)]) if found.suggestions else None
-    file = position.file if position is not None else "the manifest"
-    return replace(
-        found,
-        mark=manifest_mark(found.result, paths),
-        changing=(*found.changing, *((doubtful.label,) if doubtful is not None else ())),
-        suggestions=tuple(in_manifest(each, found.shown, file) for each in found.suggestions),
-    )
+def file_of(pod: Pod, paths: Sequence[str]) -> str | None:
+    """Return the file that has the pod's manifest; None for standard input, and for a name that is generated."""
+    position = _in_pod(pod, paths, [("spec",)])
+    return position.file if position is not None else None
 
 
 def mark_of_error(error: RefusedError | UnknownFieldError, paths: Sequence[str], namespace: str) -> ManifestMark | None:
