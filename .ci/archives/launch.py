@@ -22,6 +22,7 @@ from typing import NoReturn
 
 HERE = Path(__file__).resolve().parent
 _READY = "ready"
+_PACKAGES = "packages.tar.xz"
 
 
 def main() -> None:
@@ -97,6 +98,10 @@ def _unpack(files: dict[str, str], folder: Path) -> Path:
         (beside / _READY).touch()
         beside.chmod(0o755)
         beside.rename(folder)
+    except tarfile.CompressionError:
+        sys.exit(f"error: {sys.executable} was built without lzma, which unpacks this archive: use another Python")
+    except tarfile.ReadError:
+        _not_as_built()
     except OSError:
         if not (folder / _READY).exists():
             raise
@@ -110,23 +115,22 @@ def _extract(files: dict[str, str], folder: Path) -> None:
     missing: defaultdict[str, list[Path]] = defaultdict(list)
     for name, checksum in files.items():
         missing[checksum].append(folder / name)
-    source = HERE / "packages.tar.xz"
-    with tarfile.open(source, "r|xz") as archive:
+    with tarfile.open(HERE / _PACKAGES, "r|xz") as archive:
         for member in archive:
             if member.name in missing:
                 content = archive.extractfile(member)
                 data = content.read() if content else b""
                 if hashlib.sha256(data).hexdigest() != member.name:
-                    _not_as_built(source)
+                    _not_as_built()
                 for path in missing.pop(member.name):
                     path.parent.mkdir(parents=True, exist_ok=True)
                     path.write_bytes(data)
     if missing:
-        _not_as_built(source)
+        _not_as_built()
 
 
-def _not_as_built(source: Path) -> NoReturn:
-    sys.exit(f"error: {source} is not the file that this archive was built with: unpack the archive anew")
+def _not_as_built() -> NoReturn:
+    sys.exit(f"error: {HERE / _PACKAGES} is not the file that this archive was built with: unpack the archive anew")
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import hashlib
 import importlib.util
 import io
 import os
+import sys
 import tarfile
 from pathlib import Path
 from typing import Any
@@ -85,6 +86,21 @@ def test_a_file_that_the_archive_was_not_built_with_is_refused(launch: Any, tmp_
     with pytest.raises(SystemExit, match="is not the file that this archive was built with"):
         launch.unpacked("id", FILES)
     assert not (tmp_path / "cache" / "id").exists()
+
+
+@pytest.mark.parametrize("cut", [slice(None, 80), slice(None, 40), slice(1, None), slice(0)])
+def test_an_archive_that_is_damaged_is_refused(launch: Any, tmp_path: Path, cut: slice) -> None:
+    packages = launch.HERE / "packages.tar.xz"
+    packages.write_bytes(packages.read_bytes()[cut])
+    with pytest.raises(SystemExit, match="is not the file that this archive was built with"):
+        launch.unpacked("id", FILES)
+    assert list((tmp_path / "cache").iterdir()) == []
+
+
+def test_a_python_that_cannot_unpack_it_is_named(launch: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "lzma", None)
+    with pytest.raises(SystemExit, match="was built without lzma"):
+        launch.unpacked("id", FILES)
 
 
 def test_one_content_is_written_to_each_path_that_has_it(launch: Any) -> None:
