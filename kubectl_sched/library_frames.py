@@ -58,7 +58,7 @@ def drain_rows(drain: Mapping[str, Any]) -> list[Row]:
     return [
         {
             "pod": cell(each["pod"]),
-            "then": then,
+            "then": "unknown" if each.get("outcome") == "Unknown" else then,
             "node": each.get("node"),
             "owner": each["owner"],
             "why": each.get("why") or each.get("event"),

@@ -101,6 +101,8 @@ def test_budgets_that_are_known_to_be_missing_leave_it_unknown(tmp_path: Path) -
     data = json.loads(done.stdout)
     assert (done.returncode, data["outcome"], data["finishes"]) == (3, "Unknown", None)
     assert data["unreadable"][0]["kind"] == "PodDisruptionBudget"
+    assert data["commands"] == []
+    assert "kubectl drain" not in run("drain", "n1", "--from", str(tmp_path)).stdout
 
 
 def cluster(seed: int) -> Dump:

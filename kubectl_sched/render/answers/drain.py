@@ -35,7 +35,7 @@ _BADGES = {
     PENDING: "pods would be pending",
     UNKNOWN: "unknown",
     FINISHES: "would finish",
-    NOTHING: "nothing to do",
+    NOTHING: "no pod has to go",
 }
 
 
@@ -83,10 +83,11 @@ def drain_verdict(answer: DrainAnswer) -> str:
     """Return the premise and the verdict, with how many pods move, are blocked, are lost."""
     plan = answer.plan
     premise = f"If {nodes_in_words(plan.nodes)} were drained"
-    they = "they are" if len(plan.nodes) > 1 else "it is"
+    are_several = len(plan.nodes) > 1
+    if answer.outcome == NOTHING and plan.are_cordoned:
+        return f"{premise}: nothing to do: {'they are' if are_several else 'it is'} cordoned, and no pod has to go."
     if answer.outcome == NOTHING:
-        cordoned = f"{they} cordoned" if plan.are_cordoned else f"{they} cordoned, no more"
-        return f"{premise}: nothing to do: {cordoned}, and no pod has to go."
+        return f"{premise}, {'they' if are_several else 'it'} would only be cordoned: no pod has to go."
     numbers = ", ".join(_numbers(plan))
     if answer.outcome == BLOCKED:
         return f"{premise}, the drain would not finish: {numbers}."
@@ -229,8 +230,10 @@ def _about_autoscalers(answer: DrainAnswer) -> Iterator[str]:
 
 
 def drain_commands(answer: DrainAnswer) -> list[str]:
-    """Return the commands that carry the drain out; none if a name is none that Kubernetes accepts."""
+    """Return the commands that carry the drain out; none if it is not known, or a name is none of Kubernetes."""
     plan = answer.plan
+    if answer.outcome == UNKNOWN:
+        return []
     cordons = [cordon_node(name) for name in plan.nodes]
     if answer.outcome == NOTHING:
         return [] if plan.are_cordoned else [str(each) for each in cordons if each is not None]
