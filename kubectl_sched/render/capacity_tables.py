@@ -123,9 +123,7 @@ def full_text(pool: Pool) -> str:
 
 def shape_table(answer: CapacityAnswer, *, with_requests: bool = True) -> Table[ShapeCapacity]:
     """Return a row for each shape: how many more pods of it fit, or why none does."""
-    requests: Column[ShapeCapacity] = Column(
-        heading="Requests", cell=lambda each: requests_text(each.requests), kind="words"
-    )
+    requests: Column[ShapeCapacity] = Column(heading="Requests", cell=lambda each: requests_text(each.requests))
     why: Column[ShapeCapacity] = Column(heading="Why none", cell=lambda each: each.why, kind="words")
     named = "Shape" if answer.is_of_flags else "Workload"
     return Table(
