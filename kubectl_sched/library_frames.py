@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.errors import SchedError
+from kubectl_sched.safe_output import safe
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -15,8 +16,13 @@ Row = dict[str, Any]
 def frame(rows: Sequence[Row], columns: Sequence[str]) -> Any:
     """Return the rows as a DataFrame of pandas, else of polars; without rows it has the columns.
 
+    Texts are escaped as in a table, as a frame prints them to the letter.
+
     Raises SchedError if neither is installed.
     """
+    shown = [
+        {safe(name): safe(value) if isinstance(value, str) else value for name, value in row.items()} for row in rows
+    ]
     try:
         from pandas import DataFrame
     except ModuleNotFoundError:
@@ -24,8 +30,8 @@ def frame(rows: Sequence[Row], columns: Sequence[str]) -> Any:
             from polars import DataFrame
         except ModuleNotFoundError:
             raise SchedError("a data frame needs pandas or polars: pip install pandas") from None
-        return DataFrame(rows or None, schema=None if rows else list(columns), infer_schema_length=None)
-    return DataFrame(rows, columns=None if rows else list(columns))
+        return DataFrame(shown or None, schema=None if shown else list(columns), infer_schema_length=None)
+    return DataFrame(shown, columns=None if shown else list(columns))
 
 
 def rows_of(entries: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> list[Row]:

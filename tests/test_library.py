@@ -17,6 +17,7 @@ import pytest
 from rich.console import Console
 
 import kubectl_sched as ks
+from kubectl_sched.library_frames import frame
 from kubectl_sched.sources.dump.dump import Dump, Forbidden
 from kubectl_sched.sources.live import cluster_reader
 from tests.plugins.clusters import pod
@@ -143,6 +144,12 @@ def test_a_long_answer_in_a_notebook_is_the_first_of_its_lines() -> None:
     shown = answer._repr_html_()
     assert len(shown.encode()) < 100_000
     assert len(answer.to_frame()) == 300
+
+
+def test_a_frame_holds_no_character_that_moves_a_cursor() -> None:
+    pytest.importorskip("pandas")
+    shown = frame([{"pod": "web\x1b]0;title\x07", "points": 3}], ("pod", "points"))
+    assert shown.to_dict("records") == [{"pod": r"web\x1b]0;title\x07", "points": 3}]
 
 
 def test_without_pandas_and_polars_a_frame_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
