@@ -130,21 +130,19 @@ def explain_nodes(question: NodeQuestion, dump: Dump) -> NodeAnswer:
     scheduler = SeveralSchedulers(configuration_of, snapshot)
     notes: list[str] = []
     names = _chosen(question, cluster, scheduler.nodes, notes)
-    chosen = set(names)
     kinds = UnreadableKinds(dump=dump)
-    budgets = kinds.budgets_of(pod for pod in dump.pods if pod.spec.node_name in chosen)
     judge = _Judge(
         question=question,
         scheduler=scheduler,
         dump=dump,
         cycles=_cycles(scheduler, question, kinds, notes),
         removals=NodeRemovals(scheduler.nodes, dump, question.instance_types),
-        budgets_known=budgets is None or not budgets.is_known,
         kinds=kinds,
     )
     found = [judge.explained(cluster.nodes[name], is_alone=len(names) == 1) for name in names]
     if not question.nodes:
         found.sort(key=lambda each: (-each.waste, each.node.name))
+    budgets = kinds.budgets_of(pod for each in found for pod in each.plan.concerned)
     release = configuration_of(question.profile or DEFAULT_SCHEDULER_NAME).release
     return NodeAnswer(
         nodes=tuple(found),
@@ -201,7 +199,6 @@ class _Judge(CachingRecord, frozen=True, kw_only=True):
     dump: Dump
     cycles: list[ScheduleResult]
     removals: NodeRemovals
-    budgets_known: bool
     kinds: UnreadableKinds
 
     def explained(self, node: Node, *, is_alone: bool) -> NodeExplanation:
@@ -218,6 +215,7 @@ class _Judge(CachingRecord, frozen=True, kw_only=True):
         plan = drain_plan([node.name], self.dump.objects, self.scheduler, self.question.profile, self.dump.at)
         placements, unread = left_open_placements(plan.placements, self.kinds)
         plan = replace(plan, placements=placements)
+        budgets = self.kinds.budgets_of(plan.concerned)
         return NodeExplanation(
             node=node,
             free=_free(nodes, node.name),
@@ -232,7 +230,7 @@ class _Judge(CachingRecord, frozen=True, kw_only=True):
             pending=tuple(_there(each, row) for each in self.cycles),
             elsewhere=self._elsewhere(node, row) if is_alone and not own else (),
             plan=plan,
-            removal=self.removals.of(node, plan, budgets_known=self.budgets_known),
+            removal=self.removals.of(node, plan, budgets_known=budgets is None or not budgets.is_known),
             unread=unread,
         )
 

@@ -66,6 +66,23 @@ def test_several_nodes_are_a_list_and_all_are_by_what_is_free() -> None:
     assert (done.returncode, len(done.stdout.splitlines())) == (0, 7)
 
 
+def test_named_nodes_are_listed_by_what_is_free() -> None:
+    done = run("explain", "node", "general-*", *DEMO)
+    rows = [line.split()[0] for line in done.stdout.splitlines() if line.startswith("general-")]
+    assert rows == ["general-3", "general-1", "general-2"]
+
+
+def test_an_empty_node_rests_on_no_budget(tmp_path: Path) -> None:
+    objects = objects_of(
+        {"nodes": [{"name": "n1"}, {"name": "n2"}], "running": [{"name": "web-1", "on": "n1", "by": "ReplicaSet/web"}]}
+    )
+    for number, item in enumerate(objects):
+        (tmp_path / f"{number}.json").write_text(json.dumps(item))
+    for node, code, verdict in (("n1", 3, "Unknown"), ("n2", 0, "Removable")):
+        done = run("explain", "node", node, "--from", str(tmp_path), "-o", "json")
+        assert (done.returncode, json.loads(done.stdout)["stays"]["verdict"]) == (code, verdict)
+
+
 def test_a_node_that_is_not_there_is_bad_input() -> None:
     done = run("explain", "node/general-9", *DEMO)
     assert (done.returncode, "near it: general-1" in done.stderr) == (2, True)

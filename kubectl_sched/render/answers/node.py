@@ -158,8 +158,9 @@ def _group(found: NodeExplanation) -> str:
 
 def _grouped(answer: NodeAnswer) -> Iterator[Said]:
     """Yield a table of each kind of verdict: nodes that could go, then those that are held, by what holds them."""
+    by_waste = sorted(answer.nodes, key=lambda each: -each.waste)
     for group, caption in _GROUPS.items():
-        rows = [each for each in answer.nodes if _group(each) == group]
+        rows = [each for each in by_waste if _group(each) == group]
         if rows:
             yield Sentence(text=f"{caption} ({len(rows):,}):", gap=True)
             yield Listing(tables=(_nodes_table(rows),), caption=caption)
