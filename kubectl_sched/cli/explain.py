@@ -93,11 +93,7 @@ class _Asked(Record, frozen=True, kw_only=True):
 
 def _of_nodes(line: _Line) -> int:
     flags, selection = line.flags, line.selection
-    _check_pair(
-        "nodes are explained by tables, and --interactive shows pods",
-        bool(line.targets),
-        flags.interactive or flags.watch,
-    )
+    given = {"--interactive": flags.interactive, "--watch": flags.watch, "--filename": flags.filename}
     return explain_node_targets(
         line.targets,
         selection.selector,
@@ -106,7 +102,7 @@ def _of_nodes(line: _Line) -> int:
         line.connection,
         line.output.shown,
         instance_types=flags.instance_types,
-        about_pods={**flags.about_pods, "--filename": flags.filename, "--pending": selection.pending},
+        about_pods={**given, **flags.about_pods, "--pending": selection.pending},
     )
 
 

@@ -12,7 +12,7 @@ from msgspec import yaml
 from msgspec.structs import replace
 
 from kubectl_sched.queries.explanation import Explanation
-from kubectl_sched.queries.verdict.wording import LONGEST, node_name, pod_name
+from kubectl_sched.queries.verdict.wording import LONGEST, node_name
 from kubectl_sched.render.sentences.below_verdict import below_verdict
 from kubectl_sched.scheduler.result import Outcome
 from tests.plugins.clusters import node, pod, requests, snapshot
@@ -103,18 +103,6 @@ def test_the_verdict_is_short_and_the_groups_have_each_node_once(
 def test_no_name_of_a_node_is_cut_where_it_differs(names: list[str]) -> None:
     nodes = snapshot(*map(node, names))
     assert len({node_name(name, nodes) for name in names}) == len(names)
-
-
-@pytest.mark.parametrize(
-    ("key", "shown"),
-    [
-        ("shop/web-0", "shop/web-0"),
-        (f"shop/{'a' * 30}-{'b' * 30}", f"shop/{'a' * 19}…{'b' * 20}"),
-        (f"{'n' * 41}/web-0", f"{'n' * 19}…{'n' * 20}/web-0"),
-    ],
-)
-def test_a_long_name_of_a_pod_is_shortened_in_its_middle(key: str, shown: str) -> None:
-    assert pod_name(key) == shown
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,6 @@ _SHORT_KEYS: Final = {
     "topology.gke.io/zone": "zone",
     "topology.disk.csi.azure.com/zone": "zone",
 }
-_DOMAINS_NAMED = 3
 
 
 class Phrase(Record, frozen=True, kw_only=True):

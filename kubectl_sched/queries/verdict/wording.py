@@ -43,18 +43,6 @@ def grown(text: str, more: Iterable[str]) -> str:
     return text
 
 
-def pod_name(key: str) -> str:
-    """Return `namespace/name` with either of them shortened in the middle where it is over 40 characters."""
-    return "/".join(_middle_cut(part) for part in key.split("/", 1))
-
-
-def _middle_cut(name: str) -> str:
-    if len(name) <= LONGEST_NAME:
-        return safe(name)
-    head = (LONGEST_NAME - len(_CUT)) // 2
-    return safe(f"{name[:head]}{_CUT}{name[len(name) - (LONGEST_NAME - len(_CUT) - head) :]}")
-
-
 @lru_cache(maxsize=8)
 def _shared_domain(names: tuple[str, ...]) -> str:
     """Return the end that all names share, from a dot on: the domain of the machines."""

@@ -39,11 +39,8 @@ _REASONS_SHOWN = 3
 _POOLS_SHOWN = 20
 _FULL_SHOWN = 3
 _STRANDED_SHOWN = 5
-NONE = "-"
 _CELLS = 10_000
 """The number of cells that the heat maps of a page have together."""
-
-_ALWAYS_SHOWN = frozenset({"cpu", "memory"})
 
 
 def shown_capacity(answer: CapacityAnswer) -> Shown:

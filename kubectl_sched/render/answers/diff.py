@@ -113,12 +113,6 @@ def _group_table(groups: Sequence[list[Difference]]) -> Table[list[Difference]]:
     )
 
 
-def _why(group: Sequence[Difference]) -> str:
-    """Return the causes of the first pod; where it moves, the columns say all."""
-    moves = group[0].change == "Moves"
-    return "" if moves else "; ".join(each.text for each in group[0].causes)
-
-
 def _places(group: Sequence[Difference], side: str) -> str:
     """Return the first of the nodes, and the number of further ones."""
     summaries: list[ReplaySummary] = [getattr(each, side) for each in group]

@@ -190,10 +190,6 @@ def _reasons_table(found: NodeExplanation) -> Table[Reason]:
     )
 
 
-def _kept_by(reason: Reason) -> str:
-    return reason.pod.key if reason.pod is not None else "the node"
-
-
 def _moves_table(found: NodeExplanation) -> Table[Placement]:
     unread = {each.pod.key for each in found.plan.unread}
     return Table(

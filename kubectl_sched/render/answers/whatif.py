@@ -64,10 +64,6 @@ def shown_what_if(answer: WhatIfAnswer, lines: Callable[[], Mapping[str, tuple[s
     )
 
 
-def _names(placements: Sequence[Placement]) -> Iterator[str]:
-    return (f"pod/{each.pod.name} node/{each.node}" for each in placements if each.is_placed)
-
-
 def answer_exit_code(answer: WhatIfAnswer) -> int:
     """Return the exit code of the placements, or that of a drain among the edits where it is higher."""
     code = what_if_exit_code(answer.result)
