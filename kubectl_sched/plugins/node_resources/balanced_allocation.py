@@ -11,13 +11,14 @@ from kubectl_sched.config.types import NodeResourcesBalancedAllocationArgs
 from kubectl_sched.framework.cycle_state import StateKey
 from kubectl_sched.framework.golang import truncated_divisions
 from kubectl_sched.framework.interface import PreScorePlugin, ScorePlugin
+from kubectl_sched.framework.plugin_scores import MAX_NODE_SCORE
 from kubectl_sched.framework.replicas import DependsOn
 from kubectl_sched.framework.signing.pod_signature import SignPlugin
 from kubectl_sched.framework.status import SKIP, SUCCESS
 from kubectl_sched.plugins.node_resources.device_counts import device_counts
 from kubectl_sched.plugins.node_resources.insufficient import steps_to_sum
 from kubectl_sched.plugins.node_resources.requests_signature import requests_signature
-from kubectl_sched.plugins.node_resources.strategies import MAX_NODE_SCORE, PreScoreState, node_amounts
+from kubectl_sched.plugins.node_resources.strategies import PreScoreState, node_amounts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

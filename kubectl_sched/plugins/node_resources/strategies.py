@@ -13,6 +13,7 @@ import numpy as np
 
 from kubectl_sched.api.component_helpers.resource_names import CPU, EPHEMERAL_STORAGE, MEMORY, is_scalar_resource_name
 from kubectl_sched.framework.golang import truncated_divisions
+from kubectl_sched.framework.plugin_scores import MAX_NODE_SCORE
 from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.array_types import Integers, Mask, Rows
 
-MAX_NODE_SCORE = 100
 MAX_UTILIZATION = MAX_NODE_SCORE
 _MAX_CUSTOM_PRIORITY_SCORE = 10
 
