@@ -123,12 +123,9 @@ class OpportunisticBatch:
         return framework is not None and self.signature(result.pod, result.nodes, framework) is not None
 
     def hint(self, result: ScheduleResult) -> Hint | None:
-        """Return what the order of the cycle before says for the pod of this one.
-
-        A pod that no profile serves, or that a PreEnqueue plugin holds back, never comes to a cycle.
-        """
+        """Return what the order of the cycle before says for the pod of this one."""
         framework = result.framework
-        if framework is None or not result.pre_enqueue.is_success:
+        if framework is None or not is_popped(result):
             return None
         known = self._order
         if known is None or framework is not known.framework or not _is_filtered(result):
@@ -170,6 +167,11 @@ class OpportunisticBatch:
     def placed_equally(self, pod: Pod, before: Callable[[], Snapshot], framework: Framework, node: str) -> None:
         """Remember that the pod was given the node without a cycle of its own; `before` gives the cluster then."""
         self._order = _Equal(pod, before, framework, node, self._clock(), self._cycle)
+
+
+def is_popped(result: ScheduleResult) -> bool:
+    """Report whether the pod comes to a cycle: a profile serves it, and no PreEnqueue plugin holds it back."""
+    return result.framework is not None and result.pre_enqueue.is_success
 
 
 def _is_filtered(result: ScheduleResult) -> bool:

@@ -16,7 +16,7 @@ from kubectl_sched.controllers.claims_after_deletion import changed, left_behind
 from kubectl_sched.record import Record
 from kubectl_sched.scheduler.end_of_cycle import after, reserved, reserved_pod, without_nomination
 from kubectl_sched.scheduler.group_membership import group_with_cycle
-from kubectl_sched.scheduler.opportunistic_batch import HintedNode, OpportunisticBatch, is_taken
+from kubectl_sched.scheduler.opportunistic_batch import HintedNode, OpportunisticBatch, is_popped, is_taken
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.simulation.likeness import likeness
 from kubectl_sched.simulation.placements import Placement, QueuedPod, Simulated, Ties
@@ -186,15 +186,17 @@ class Simulation:
 
     def _schedule(self, queued: QueuedPod) -> Placement:
         pod = queued.pod
-        self._batch.begin()
         equal = self._equal
         if equal is not None and equal.turn_to(pod) and equal.has_feasible:
+            self._batch.begin()
             return self._placed_equally(queued, equal)
         if self._unplaced is not None:
             other, nodes, placement = self._unplaced
             if nodes is self.nodes and likeness(other) == likeness(pod):
                 return replace(placement, pod=pod, owner=queued.owner)
         result = self._scheduler.cycle(pod, self.nodes, self._choices.profile)
+        if is_popped(result):
+            self._batch.begin()
         hint = self._batch.hint(result)
         hinted = None if hint is None else HintedNode(hint, hint.names[self._chosen(Ties.of(hint.names))])
         if hinted is not None and is_taken(hinted, result):

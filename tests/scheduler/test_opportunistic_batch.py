@@ -9,7 +9,9 @@ import pytest
 from kubectl_sched.config import KubeVersion, load_configuration
 from kubectl_sched.scheduler.opportunistic_batch import HintedNode, OpportunisticBatch
 from kubectl_sched.scheduler.scheduler import Scheduler
-from tests.plugins.clusters import node, pod, snapshot
+from kubectl_sched.simulation.placements import QueuedPod
+from kubectl_sched.simulation.queue_simulation import Choices, Simulation
+from tests.plugins.clusters import node, pod, requests, snapshot
 from tests.scheduler.cycles import profile
 
 if TYPE_CHECKING:
@@ -109,3 +111,33 @@ def test_a_member_that_fits_nowhere_uses_up_one_node_of_the_order() -> None:
     again = course.batch.hint(course.cycle())
     assert again is not None
     assert again.names == hint.names[1:]
+
+
+def preferred(**weights: int) -> dict[str, Any]:
+    terms = [
+        {
+            "weight": weight,
+            "preference": {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [name]}]},
+        }
+        for name, weight in weights.items()
+    ]
+    return {"affinity": {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": terms}}}
+
+
+@pytest.mark.parametrize("minor", ["1.36", "1.37"])
+def test_a_pod_that_never_comes_to_the_queue_leaves_the_order_to_the_next(minor: str) -> None:
+    """Without w0, the weights of w1 and w2 lie further apart, and a whole cycle would choose w1."""
+    nodes = snapshot(*(node(f"w{number}") for number in range(3)), pod("old", on="w1", **requests(cpu="2")))
+    scheduler = Scheduler(load_configuration(profile(pluginConfig=SIGNED), KubeVersion.parse(minor)), nodes)
+    simulation = Simulation(scheduler, Choices())
+    equal: dict[str, Any] = {**PORT, **preferred(w0=100, w1=10, w2=9)}
+    held = pod("held", schedulingGates=[{"name": "example.com/wait"}])
+    for each in (
+        pod("web-0", **equal),
+        held,
+        pod("other", schedulerName="other"),
+        pod("web-1", **equal),
+    ):
+        simulation.placements.append(simulation.place(QueuedPod(pod=each)))
+    assert [each.node for each in simulation.placements] == ["w0", None, None, "w2"]
+    assert simulation.placements[-1].instead_of == "w1"
