@@ -165,6 +165,37 @@ def test_a_schedule_for_another_reason_leaves_nothing_open(tmp_path: Path) -> No
     assert removal(tmp_path, CONSOLIDATABLE, budgets=budgets, consolidateAfter="0s")["verdict"] == "Removable"
 
 
+def test_without_a_ready_nodepool_a_node_with_pods_stays(tmp_path: Path) -> None:
+    objects = [{**each, "status": {}} if each["kind"] == "NodePool" else each for each in CONSOLIDATABLE["objects"]]
+    found = removal(tmp_path, {**CONSOLIDATABLE, "objects": objects}, consolidateAfter="0s")
+    assert [each["reason"] for each in found["reasons"]] == [
+        "no NodePool is ready, so Karpenter removes empty nodes alone"
+    ]
+
+
+@pytest.mark.parametrize(("priced", "verdict"), [(True, "Held"), (False, "Unknown")])
+def test_the_policy_balanced_keeps_what_costs_little_beside_the_rest(
+    tmp_path: Path, verdict: str, *, priced: bool
+) -> None:
+    types = [instance_type("m5.large", "16", 0.1), instance_type("m5.huge", "64", 10)] if priced else None
+    labels = {**CONSOLIDATABLE["nodes"][0]["labels"], "node.kubernetes.io/instance-type": "m5.huge"}
+    nodes = [*CONSOLIDATABLE["nodes"], {"name": "n3", "spec": {"providerID": "fake://n3"}, "labels": labels}]
+    claims = [
+        {"apiVersion": "karpenter.sh/v1", "kind": "NodeClaim", "metadata": {"name": f"of-{name}", "labels": of},
+         "status": {"nodeName": name, "providerID": f"fake://{name}",
+                    "conditions": [{"type": "Consolidatable", "status": "True"}]}}
+        for name, of in (("n1", nodes[0]["labels"]), ("n3", labels))
+    ]  # fmt: skip
+    situation = {
+        **CONSOLIDATABLE,
+        "nodes": nodes,
+        "objects": [*without(CONSOLIDATABLE, "NodeClaim")["objects"], *claims],
+    }
+    found = removal(tmp_path, situation, types=types, consolidationPolicy="Balanced", consolidateAfter="0s")
+    said = [*(each["reason"] for each in found["reasons"]), *found["autoscaler"]["unknown"]][0]
+    assert (found["verdict"], "policy Balanced" in said) == (verdict, True)
+
+
 @pytest.mark.parametrize("flag", ["--pending", "--evidence", "--new-nodes", "--drifted", "--node=general-1"])
 def test_flags_about_pods_are_refused(flag: str) -> None:
     done = run("explain", "nodes", "--from", "fixtures/demo", flag)

@@ -22,11 +22,13 @@ from kubectl_sched.node_provisioning.karpenter.disruption.disruption_times impor
     expires_at,
 )
 from kubectl_sched.node_provisioning.karpenter.disruption.methods import (
+    APPROVED,
     DELETE,
     NOTHING,
     UNCONSOLIDATABLE,
     DisruptionReplay,
 )
+from kubectl_sched.node_provisioning.karpenter.provisioner import usable_pools
 from kubectl_sched.node_provisioning.karpenter.state_node import StateNode
 from kubectl_sched.queries.provisioning.karpenter_setting import setting
 from kubectl_sched.queries.provisioning.removal_verdict import (
@@ -65,6 +67,7 @@ class KarpenterRemovals:
         self._known = setting(self._cluster, instance_types)
         self._pools = {each.name: each for each in self._cluster.of(NodePool)}
         self._pods = {each.key: each for each in self._cluster.of(Pod)}
+        self._simulates = bool(usable_pools(self._cluster.of(NodePool)))
         self._budgets = {each.key: each for each in self._cluster.of(PodDisruptionBudget)}
         types = dict.fromkeys(self._pools, self._known.types)
         self._states = {each.node.name: each for each in self._cluster.state_nodes if each.node is not None}
@@ -89,7 +92,8 @@ class KarpenterRemovals:
 
     def _is_sure(self, verdict: MethodVerdict) -> bool:
         """Report whether the node would go, whatever the prices and the time are where they are not known."""
-        is_priced = verdict.replacement is None or self._known.knows_all_types
+        is_approved = any(reason == APPROVED for reason, _ in verdict.said)
+        is_priced = self._known.knows_all_types or not (verdict.replacement or is_approved)
         return verdict.decision != NOTHING and verdict.allowed is not None and is_priced
 
     def _as_far_as_read(self, node: Node, state: StateNode, pool: NodePool | None) -> Removal:
@@ -133,11 +137,14 @@ class KarpenterRemovals:
         if obstacles or pool is None or state.claim is None:
             return
         yield from _of_pool(pool, state.claim, verdicts, self._cluster.at)
-        for verdict in verdicts:
-            if verdict.is_candidate and verdict.allowed == 0:
+        asked = [each for each in verdicts if each.is_candidate]
+        for verdict in asked:
+            if verdict.allowed == 0:
                 yield self._exhausted(pool, verdict.reason)
-            if verdict.simulated is not None and self._known.knows_all_types:
+            elif self._simulates and self._known.knows_all_types:
                 yield from self._of_simulation(verdict)
+        if not self._simulates and any(each.allowed != 0 and each.reason != EMPTY for each in asked):
+            yield Reason(text="no NodePool is ready, so Karpenter removes empty nodes alone")
 
     def _of_obstacle(self, state: StateNode, obstacle: Obstacle) -> Reason:
         if obstacle.pod is None:
@@ -187,9 +194,10 @@ class KarpenterRemovals:
         asked = [each for each in verdicts if each.is_candidate]
         if any(each.allowed is None for each in asked):
             yield "budgets have schedules, and the time of this state is not known"
-        if not self._known.knows_all_types:
+        if self._simulates and not self._known.knows_all_types:
             for verdict in asked:
-                yield from _open(verdict)
+                if verdict.allowed != 0:
+                    yield from _open(verdict)
         if not any(each.obstacles for each in verdicts):
             yield _TOGETHER
         yield _MEMORY
@@ -263,9 +271,7 @@ def _node_text(said: str, state: StateNode) -> str:
 def _open(verdict: MethodVerdict) -> Iterator[str]:
     """Yield what the prices and the instance types that are not known would decide."""
     simulated = verdict.simulated
-    if simulated is None:
-        return
-    lacking = len(simulated.errors) + sum(len(each.pods) for each in simulated.claims)
+    lacking = 0 if simulated is None else len(simulated.errors) + sum(len(each.pods) for each in simulated.claims)
     if lacking:
         yield (f"{lacking} of its pods need a new node: Karpenter replaces it by a cheaper one only, and {_PRICES}")
     elif verdict.decision == NOTHING:
