@@ -84,6 +84,9 @@ class ExplainAnswer(CachingRecord, frozen=True, kw_only=True):
 
     explanations: tuple[Explanation, ...]
     is_about_one_pod: bool = True
+    is_of_manifests: bool = False
+    """The pods are of manifests, which need not be applied."""
+
     together: Together | None = None
     """All pending pods of the answer placed one after the other; None if that was not asked for."""
 
@@ -129,6 +132,7 @@ def explain(
     return ExplainAnswer(
         explanations=tuple(explanations),
         is_about_one_pod=is_about_one,
+        is_of_manifests=bool(question.manifests),
         together=together,
         notes=notes,
         changing=complete.changing,

@@ -299,3 +299,11 @@ def test_what_helps_a_manifest_is_a_change_of_its_file(tmp_path: Path) -> None:
         assert (each["commands"], each["patches"], each["recreatesPods"]) == ([], [], False)
         assert [manual["instruction"] for manual in each["manual"]] == ["change this in new.yaml, then apply it"]
         assert "re-create" not in each["text"]
+
+
+def test_a_list_of_manifests_names_no_pod_that_is_not_there(tmp_path: Path) -> None:
+    pods = [_pod(f"nodeSelector:\n  pool: gpuu\n{SPEC}").replace("name: new", f"name: {name}") for name in ("a", "b")]
+    (tmp_path / "new.yaml").write_text("---\n".join(pods))
+    done = run("explain", "--from", str(DEMO), "-f", "new.yaml", folder=tmp_path)
+    assert "\nwhat would help: kubectl sched explain -f FILE for one workload\n" in done.stdout
+    assert "explain pod NAME" not in done.stdout

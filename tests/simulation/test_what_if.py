@@ -688,3 +688,12 @@ def test_a_selector_chooses_among_pending_pods(tmp_path: Path) -> None:
 )
 def test_a_selector_that_chooses_nothing_is_refused(arguments: tuple[str, ...], said: str) -> None:
     assert said in refused(*arguments, stdin=SHOP)
+
+
+def test_kube_scheduler_s_message_is_given_once(tmp_path: Path) -> None:
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "huge"}}
+    spec = {"containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "640"}}}]}
+    (tmp_path / "pod.json").write_text(json.dumps({**pod, "spec": spec}))
+    demo = Path(__file__).parents[2] / "fixtures/demo"
+    done = program.run("whatif", "pod.json", "--from", str(demo), folder=tmp_path)
+    assert done.stdout.count("nodes are available: 1 node(s) had untolerated taint(s)") == 1

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 _WARNINGS_SHOWN = 5
 _WHERE_HELP_IS = "what would help: kubectl sched explain pod NAME for one, kubectl sched for all"
+_HELP_WITH_MANIFESTS = "what would help: kubectl sched explain -f FILE for one workload"
 
 
 def pods_document(answer: ExplainAnswer, display: Display) -> Document:
@@ -45,7 +46,7 @@ def pods_document(answer: ExplainAnswer, display: Display) -> Document:
     details = tuple(_detail(each, whole, explanations) for each in groups) if display.in_full else ()
     return Document(
         verdict=Verdict(text=in_sum(explanations, answer.together) if explanations else answer.nothing),
-        parts=tuple(_list(explanations)) if explanations and not display.is_wide else (),
+        parts=tuple(_list(answer)) if explanations and not display.is_wide else (),
         notes=notes_of(
             (*answer.changing, *answer.warnings),
             (*pod_notes(explanations), *sampling_notes(explanations), *answer.notes),
@@ -72,10 +73,12 @@ def _detail(explanation: Explanation, display: Display, all_of_them: Sequence[Ex
     return replace(found, parts=(told, *found.parts))
 
 
-def _list(explanations: Sequence[Explanation]) -> Iterator[Said]:
+def _list(answer: ExplainAnswer) -> Iterator[Said]:
+    explanations = answer.explanations
     yield Listing(tables=(pods_table(explanations),), caption="What becomes of each pod", gap=True)
     if any(each.result.outcome is Outcome.UNSCHEDULABLE for each in explanations):
-        yield Sentence(text=_WHERE_HELP_IS, tone="dim", rank=3, gap=True)
+        help_is = _HELP_WITH_MANIFESTS if answer.is_of_manifests else _WHERE_HELP_IS
+        yield Sentence(text=help_is, tone="dim", rank=3, gap=True)
     for number, each in enumerate(lines_of_jobs(explanations)):
         yield Sentence(text=each, rank=4, gap=not number)
 
