@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
 from msgspec.structs import replace
 
 from kubectl_sched.api.apimachinery.quantity import InvalidQuantity
@@ -92,9 +91,9 @@ def findings(result: ScheduleResult, _: Surroundings) -> Iterator[Finding]:
     if mask is None or result.fits:
         return
     pods = result.nodes.existing_pods
-    rows = np.unique(pods.rows[pods.column("resize_state", _state).where(lambda state: state is not None)])
+    rows = sorted({*pods.rows[pods.column("resize_state", _state).where(lambda state: state is not None)].tolist()})
     told = 0
-    for row in rows[mask[rows]][:ROWS_EXAMINED].tolist():
+    for row in [row for row in rows if mask[row]][:ROWS_EXAMINED]:
         if len(result.rejections(row)) > 1:
             continue
         for each in resizes_in_the_way(result, row):

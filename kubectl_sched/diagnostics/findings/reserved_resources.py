@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
 from kubectl_sched.diagnostics.findings.finding import Finding
 from kubectl_sched.diagnostics.findings.lacking_nodes import (
     FIT,
@@ -67,8 +65,8 @@ def _static_pods(result: ScheduleResult) -> Iterator[Finding]:
     pods, mask = result.nodes.existing_pods, result.rejection_masks.get(FIT)
     if mask is None:
         return
-    rows = np.unique(pods.rows[pods.column("is_static", _is_static).where(bool)])
-    for row in rows[mask[rows]][:ROWS_EXAMINED].tolist():
+    rows = sorted({*pods.rows[pods.column("is_static", _is_static).where(bool)].tolist()})
+    for row in [row for row in rows if mask[row]][:ROWS_EXAMINED]:
         if len(result.rejections(row)) > 1:
             continue
         static = [pod for pod in result.nodes.node(row).pods if pod.is_static]
