@@ -41,34 +41,32 @@ def _rules(result: ScheduleResult) -> Iterator[Rule]:
         yield mended_bugs.findings
     yield from _about_room(result)
     if "DynamicResources" in result.rejection_masks and not result.fits:
-        from kubectl_sched.diagnostics.findings import device_plugins
+        from kubectl_sched.diagnostics.findings.resources import device_plugins
 
         yield device_plugins.devices_elsewhere
     if result.pod.spec.volumes:
         yield from _about_volumes()
     if "VolumeBinding" in result.rejection_masks:
-        from kubectl_sched.diagnostics.findings import class_topologies
+        from kubectl_sched.diagnostics.findings.volumes import class_topologies
 
         yield class_topologies.findings
     if not result.fits:
         from kubectl_sched.diagnostics.findings import blocked_rollouts, forbidden_preemption
 
         yield from (blocked_rollouts.findings, forbidden_preemption.findings)
-    from kubectl_sched.diagnostics.findings import (
-        component_events,
-        namespace_defaults,
-        platforms,
-        unrequested_resources,
-    )
+    if not any(each.resources.requests.keys() & {"cpu", "memory"} for each in result.pod.spec.containers):
+        from kubectl_sched.diagnostics.findings.resources import unrequested_resources
 
-    yield from (namespace_defaults.findings, platforms.findings)
-    yield from (unrequested_resources.findings, component_events.findings)
+        yield unrequested_resources.findings
+    from kubectl_sched.diagnostics.findings import component_events, namespace_defaults, platforms
+
+    yield from (namespace_defaults.findings, platforms.findings, component_events.findings)
 
 
 def _about_room(result: ScheduleResult) -> Iterator[Rule]:
     if "NodeResourcesFit" not in result.rejection_masks:
         return
-    from kubectl_sched.diagnostics.findings import (
+    from kubectl_sched.diagnostics.findings.resources import (
         device_plugins,
         huge_pages,
         partial_requests,
@@ -79,13 +77,18 @@ def _about_room(result: ScheduleResult) -> Iterator[Rule]:
     yield from (device_plugins.findings, huge_pages.findings, reserved_resources.findings)
     yield from (pending_resizes.findings, partial_requests.findings)
     if any((result.nodes.allocatable(name) <= 0).any() for name in ("cpu", "memory")):
-        from kubectl_sched.diagnostics.findings import overflowing_amounts
+        from kubectl_sched.diagnostics.findings.resources import overflowing_amounts
 
         yield overflowing_amounts.findings
 
 
 def _about_volumes() -> Iterator[Rule]:
-    from kubectl_sched.diagnostics.findings import unbound_claims, volume_attachments, volume_drivers, volumes_apart
+    from kubectl_sched.diagnostics.findings.volumes import (
+        unbound_claims,
+        volume_attachments,
+        volume_drivers,
+        volumes_apart,
+    )
 
     yield from (unbound_claims.findings, volume_attachments.findings)
     yield from (volume_drivers.findings, volumes_apart.findings)

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from kubectl_sched.api.apimachinery.quantity import milli_value, value
 from kubectl_sched.api.component_helpers.pod_qos import pod_qos
 from kubectl_sched.api.component_helpers.resource_names import PODS, is_extended_resource_name
-from kubectl_sched.diagnostics.findings.pending_resizes import SHRINKING, resizes_in_the_way
+from kubectl_sched.diagnostics.findings.resources.pending_resizes import SHRINKING, resizes_in_the_way
 from kubectl_sched.framework.amounts import amount_text, amount_texts, is_bytes
 from kubectl_sched.framework.clauses import first_few
 from kubectl_sched.lazy_pattern import pattern
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.containers import Container, ResourceRequirements
     from kubectl_sched.api.pod import Pod
-    from kubectl_sched.diagnostics.findings.pending_resizes import Resize
+    from kubectl_sched.diagnostics.findings.resources.pending_resizes import Resize
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.suggestions.change import Way
 

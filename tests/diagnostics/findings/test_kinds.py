@@ -13,7 +13,8 @@ _PAGE = Path(__file__).parents[3] / "docs" / "reasons.md"
 
 
 def test_the_page_of_reasons_lists_each_kind_of_finding() -> None:
-    modules = [import_module(f"{findings.__name__}.{each.name}") for each in pkgutil.iter_modules(findings.__path__)]
+    found = pkgutil.walk_packages(findings.__path__, f"{findings.__name__}.")
+    modules = [import_module(each.name) for each in found]
     kinds = {value for module in modules for name, value in vars(module).items() if re.fullmatch("(.*_)?KIND", name)}
     listed = re.findall(
         r"^- `([A-Za-z]+)`:", _PAGE.read_text("utf-8").partition("# Findings about a pod")[2], re.MULTILINE

@@ -13,13 +13,13 @@ import numpy as np
 from kubectl_sched.api.storage import CSIDriver
 from kubectl_sched.diagnostics.findings.finding import Finding
 from kubectl_sched.diagnostics.findings.landing import landing_node
-from kubectl_sched.diagnostics.findings.volumes_and_drivers import lacks_driver, pod_volumes
+from kubectl_sched.diagnostics.findings.volumes.volumes_and_drivers import lacks_driver, pod_volumes
 from kubectl_sched.framework.clauses import first_few
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kubectl_sched.diagnostics.findings.volumes_and_drivers import PodVolume
+    from kubectl_sched.diagnostics.findings.volumes.volumes_and_drivers import PodVolume
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.sources.pod_surroundings import Surroundings
 

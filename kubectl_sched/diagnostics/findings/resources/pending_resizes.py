@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from kubectl_sched.api.apimachinery.quantity import InvalidQuantity
 from kubectl_sched.diagnostics.findings.finding import Finding
-from kubectl_sched.diagnostics.findings.lacking_nodes import FIT, ROWS_EXAMINED
+from kubectl_sched.diagnostics.findings.resources.lacking_nodes import FIT, ROWS_EXAMINED
 from kubectl_sched.framework.amounts import amount_texts
 from kubectl_sched.record import Record
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_sched.diagnostics.findings.finding import Finding
-from kubectl_sched.diagnostics.findings.lacking_nodes import (
+from kubectl_sched.diagnostics.findings.resources.lacking_nodes import (
     FIT,
     ROWS_EXAMINED,
     capacity_of,
@@ -16,7 +16,7 @@ from kubectl_sched.diagnostics.findings.lacking_nodes import (
     requests_of,
     too_small_for,
 )
-from kubectl_sched.diagnostics.findings.pending_resizes import shortage_on
+from kubectl_sched.diagnostics.findings.resources.pending_resizes import shortage_on
 from kubectl_sched.framework.amounts import amount_text, amount_texts
 from kubectl_sched.framework.clauses import first_few
 

@@ -14,13 +14,13 @@ from kubectl_sched.api.component_helpers.volume_claims import claim_uses
 from kubectl_sched.api.storage import CSIDriver, VolumeAttachment
 from kubectl_sched.diagnostics.findings.finding import Finding
 from kubectl_sched.diagnostics.findings.landing import landing_node
-from kubectl_sched.diagnostics.findings.volumes_and_drivers import pod_volumes
+from kubectl_sched.diagnostics.findings.volumes.volumes_and_drivers import pod_volumes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kubectl_sched.api.pod import Pod
-    from kubectl_sched.diagnostics.findings.volumes_and_drivers import PodVolume
+    from kubectl_sched.diagnostics.findings.volumes.volumes_and_drivers import PodVolume
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.sources.pod_surroundings import Surroundings
 

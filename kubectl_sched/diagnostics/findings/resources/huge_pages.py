@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_sched.api.component_helpers.resource_names import is_huge_page_resource_name
 from kubectl_sched.diagnostics.findings.finding import Finding
-from kubectl_sched.diagnostics.findings.lacking_nodes import capacity_of, requests_of, too_small_for
+from kubectl_sched.diagnostics.findings.resources.lacking_nodes import capacity_of, requests_of, too_small_for
 from kubectl_sched.framework.amounts import amount_text
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from kubectl_sched.api.component_helpers.resource_names import is_extended_resou
 from kubectl_sched.api.resource import DeviceClass
 from kubectl_sched.controllers.daemon_set import runs_on, with_daemon_tolerations
 from kubectl_sched.diagnostics.findings.finding import Finding
-from kubectl_sched.diagnostics.findings.lacking_nodes import capacity_of, requests_of, too_small_for
+from kubectl_sched.diagnostics.findings.resources.lacking_nodes import capacity_of, requests_of, too_small_for
 from kubectl_sched.framework.clauses import first_few
 from kubectl_sched.framework.confusable_texts import nearest
 from kubectl_sched.lazy_pattern import pattern

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_sched.api.apimachinery.int64 import is_int64
 from kubectl_sched.api.apimachinery.quantity import parse_quantity
 from kubectl_sched.diagnostics.findings.finding import Finding
-from kubectl_sched.diagnostics.findings.lacking_nodes import requests_of, too_small_for
+from kubectl_sched.diagnostics.findings.resources.lacking_nodes import requests_of, too_small_for
 from kubectl_sched.framework.amounts import amount_text
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import numpy as np
 from kubectl_sched.api.component_helpers.volume_claims import class_of_claim
 from kubectl_sched.api.storage import StorageClass
 from kubectl_sched.diagnostics.findings.finding import Finding
-from kubectl_sched.diagnostics.findings.volumes_and_drivers import pod_volumes
+from kubectl_sched.diagnostics.findings.volumes.volumes_and_drivers import pod_volumes
 from kubectl_sched.framework.clauses import first_few
 from kubectl_sched.plugins.volume_binding.provisioning import allowed_selectors
 from kubectl_sched.plugins.volume_binding.static_matching import affinity_of, can_be_reached

@@ -15,8 +15,8 @@ from msgspec.structs import replace
 from kubectl_sched.api.apimachinery.quantity import InvalidQuantity, parse_quantity
 from kubectl_sched.api.component_helpers.pod_requests import in_scheduler_units
 from kubectl_sched.diagnostics.findings.finding import Finding
-from kubectl_sched.diagnostics.findings.lacking_nodes import FIT, ROWS_EXAMINED
-from kubectl_sched.diagnostics.findings.pending_resizes import shortage_on
+from kubectl_sched.diagnostics.findings.resources.lacking_nodes import FIT, ROWS_EXAMINED
+from kubectl_sched.diagnostics.findings.resources.pending_resizes import shortage_on
 from kubectl_sched.framework.amounts import amount_texts
 
 if TYPE_CHECKING:

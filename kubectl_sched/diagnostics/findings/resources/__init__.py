@@ -1,0 +1,1 @@
+"""Findings about the room on nodes and the requests for it."""

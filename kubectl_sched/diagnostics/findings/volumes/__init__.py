@@ -1,0 +1,1 @@
+"""Findings about the claims of pods, their volumes and drivers."""
