@@ -13,10 +13,10 @@ from kubectl_sched.framework.clauses import first_few
 from kubectl_sched.framework.confusable_texts import nearest
 from kubectl_sched.framework.cycle_budget import BudgetEnded, CycleBudget, CycleLimits
 from kubectl_sched.framework.evidence import Evidence
+from kubectl_sched.plugins.dynamic_resources.allocator.counters import CounterLedger
+from kubectl_sched.plugins.dynamic_resources.allocator.device_refusals import refusal_of, users_of
+from kubectl_sched.plugins.dynamic_resources.allocator.device_search import allocate
 from kubectl_sched.plugins.dynamic_resources.claims import SPECIAL_NAME
-from kubectl_sched.plugins.dynamic_resources.counters import CounterLedger
-from kubectl_sched.plugins.dynamic_resources.device_refusals import refusal_of, users_of
-from kubectl_sched.plugins.dynamic_resources.device_search import allocate
 from kubectl_sched.plugins.dynamic_resources.extended_resources import claim_on_node
 
 if TYPE_CHECKING:
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from kubectl_sched.api.resource import DeviceRequest, ExactDeviceRequest
     from kubectl_sched.dynamic_resource_allocation.devices import SliceDevice
     from kubectl_sched.framework.evidence import JSON
-    from kubectl_sched.plugins.dynamic_resources.allocator import Allocator
+    from kubectl_sched.plugins.dynamic_resources.allocator.allocator import Allocator
+    from kubectl_sched.plugins.dynamic_resources.allocator.pools import Pool
     from kubectl_sched.plugins.dynamic_resources.filtering import Filtering
-    from kubectl_sched.plugins.dynamic_resources.pools import Pool
     from kubectl_sched.plugins.dynamic_resources.state import NodeOutcome, PreFilterState
     from kubectl_sched.snapshot import NodeInfo, Snapshot
 

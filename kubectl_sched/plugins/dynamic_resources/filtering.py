@@ -25,7 +25,9 @@ from kubectl_sched.dynamic_resource_allocation.devices import (
 )
 from kubectl_sched.dynamic_resource_allocation.selectors import Selectors
 from kubectl_sched.framework.status import SKIP, SUCCESS, Status, error, unresolvable
-from kubectl_sched.plugins.dynamic_resources.allocator import Allocator
+from kubectl_sched.plugins.dynamic_resources.allocator.allocator import Allocator
+from kubectl_sched.plugins.dynamic_resources.allocator.counters import CounterLedger
+from kubectl_sched.plugins.dynamic_resources.allocator.device_search import allocate
 from kubectl_sched.plugins.dynamic_resources.binding_conditions import blocks_binding
 from kubectl_sched.plugins.dynamic_resources.claims import (
     ClaimProblem,
@@ -34,8 +36,6 @@ from kubectl_sched.plugins.dynamic_resources.claims import (
     is_pending,
     pod_claims,
 )
-from kubectl_sched.plugins.dynamic_resources.counters import CounterLedger
-from kubectl_sched.plugins.dynamic_resources.device_search import allocate
 from kubectl_sched.plugins.dynamic_resources.extended_resources import claim_on_node, extended_resources
 from kubectl_sched.plugins.dynamic_resources.node_allocatable import HeldDevice, NodeAllocatable
 from kubectl_sched.plugins.dynamic_resources.state import NodeOutcome, PreFilterState
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.resource import Device, DeviceRequest
     from kubectl_sched.config import Release
     from kubectl_sched.framework.cycle_budget import CycleBudget
-    from kubectl_sched.plugins.dynamic_resources.allocation import AllocatedDevice, Allocation
+    from kubectl_sched.plugins.dynamic_resources.allocator.allocation import AllocatedDevice, Allocation
     from kubectl_sched.snapshot import NodeInfo, Snapshot
 
 _DEFAULT_BINDING_TIMEOUT = 600.0

@@ -18,7 +18,7 @@ from kubectl_sched.api.resource import (
 from kubectl_sched.api.scheduling import PodGroup
 from kubectl_sched.framework.reserved_object import Reservation, Write
 from kubectl_sched.framework.status import Status
-from kubectl_sched.plugins.dynamic_resources.allocation_result import allocation_result, chosen_classes
+from kubectl_sched.plugins.dynamic_resources.allocator.allocation_result import allocation_result, chosen_classes
 from kubectl_sched.plugins.dynamic_resources.claims import SPECIAL_NAME, is_reserved_for
 from kubectl_sched.plugins.dynamic_resources.extended_resources import claimed_on, request_mappings
 from kubectl_sched.record import Record, plain
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kubectl_sched.api.pod import Pod
-    from kubectl_sched.plugins.dynamic_resources.allocation import Allocation
+    from kubectl_sched.plugins.dynamic_resources.allocator.allocation import Allocation
     from kubectl_sched.plugins.dynamic_resources.filtering import Filtering
     from kubectl_sched.plugins.dynamic_resources.state import NodeOutcome, PreFilterState
     from kubectl_sched.snapshot import NodeInfo, Snapshot

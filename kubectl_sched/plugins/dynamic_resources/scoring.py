@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.resource import ResourceClaim
     from kubectl_sched.config.allocator_versions import DeviceRules
-    from kubectl_sched.plugins.dynamic_resources.allocation import Allocation
+    from kubectl_sched.plugins.dynamic_resources.allocator.allocation import Allocation
     from kubectl_sched.plugins.dynamic_resources.state import PreFilterState
 
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from kubectl_sched.api.pod import NodeAllocatableResourceClaimStatus
     from kubectl_sched.api.resource import ResourceClaim
     from kubectl_sched.framework.status import Status
-    from kubectl_sched.plugins.dynamic_resources.allocation import Allocation
-    from kubectl_sched.plugins.dynamic_resources.allocator import Allocator
+    from kubectl_sched.plugins.dynamic_resources.allocator.allocation import Allocation
+    from kubectl_sched.plugins.dynamic_resources.allocator.allocator import Allocator
     from kubectl_sched.plugins.dynamic_resources.extended_resources import ExtendedResources
     from kubectl_sched.plugins.dynamic_resources.node_allocatable import NodeAllocatable
 

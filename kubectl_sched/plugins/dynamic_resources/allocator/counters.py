@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from kubectl_sched.config.allocator_versions import DeviceRules
     from kubectl_sched.dynamic_resource_allocation.allocated_devices import AllocatedState
     from kubectl_sched.dynamic_resource_allocation.devices import DeviceID, PoolSlice, SliceDevice
-    from kubectl_sched.plugins.dynamic_resources.pools import Pool
+    from kubectl_sched.plugins.dynamic_resources.allocator.pools import Pool
 
 Amounts: TypeAlias = dict[str, dict[str, Quantity]]
 """By counter set and counter."""

@@ -16,10 +16,10 @@ from kubectl_sched.dynamic_resource_allocation.allocation_errors import (
     FailedAllocationOnNode,
     SearchTooLong,
 )
-from kubectl_sched.plugins.dynamic_resources.allocation import Allocation
-from kubectl_sched.plugins.dynamic_resources.device_allocation import TentativeAllocation
-from kubectl_sched.plugins.dynamic_resources.eligibility import Eligibility
-from kubectl_sched.plugins.dynamic_resources.request_validation import RequestChecker
+from kubectl_sched.plugins.dynamic_resources.allocator.allocation import Allocation
+from kubectl_sched.plugins.dynamic_resources.allocator.device_allocation import TentativeAllocation
+from kubectl_sched.plugins.dynamic_resources.allocator.eligibility import Eligibility
+from kubectl_sched.plugins.dynamic_resources.allocator.request_validation import RequestChecker
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from kubectl_sched.api.core import Node
     from kubectl_sched.api.resource import ResourceClaim
     from kubectl_sched.dynamic_resource_allocation.devices import SliceDevice
-    from kubectl_sched.plugins.dynamic_resources.allocator import Allocator
-    from kubectl_sched.plugins.dynamic_resources.pools import Pool
-    from kubectl_sched.plugins.dynamic_resources.requests import ClaimData, RequestData
+    from kubectl_sched.plugins.dynamic_resources.allocator.allocator import Allocator
+    from kubectl_sched.plugins.dynamic_resources.allocator.pools import Pool
+    from kubectl_sched.plugins.dynamic_resources.allocator.requests import ClaimData, RequestData
 
 _STEPS_A_DEVICE = 10
 _DEVICES_A_LOOK = 64
@@ -74,7 +74,9 @@ class Search:
         allocations = [Allocation(data.claim, tuple(devices)) for data, devices in found]
         for each in allocations:
             if any(_has_several_terms(device) for _, device, _ in each.devices):
-                from kubectl_sched.plugins.dynamic_resources.allocation_result import node_selector  # hardly ever
+                from kubectl_sched.plugins.dynamic_resources.allocator.allocation_result import (
+                    node_selector,  # hardly ever
+                )
 
                 node_selector(each, self._node_name, self._shared)
         return allocations

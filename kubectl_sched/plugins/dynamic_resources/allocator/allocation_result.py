@@ -17,8 +17,8 @@ from kubectl_sched.framework.reserved_object import DevicesOfClass
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kubectl_sched.plugins.dynamic_resources.allocation import AllocatedDevice, Allocation
-    from kubectl_sched.plugins.dynamic_resources.allocator import Allocator
+    from kubectl_sched.plugins.dynamic_resources.allocator.allocation import AllocatedDevice, Allocation
+    from kubectl_sched.plugins.dynamic_resources.allocator.allocator import Allocator
 
 
 def allocation_result(allocation: Allocation, node_name: str, allocator: Allocator) -> AllocationResult:

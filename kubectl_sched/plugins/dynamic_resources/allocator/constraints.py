@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.resource import DeviceAttribute, DeviceConstraint
     from kubectl_sched.dynamic_resource_allocation.devices import SliceDevice
-    from kubectl_sched.plugins.dynamic_resources.requests import RequestData
+    from kubectl_sched.plugins.dynamic_resources.allocator.requests import RequestData
 
 Lookup: TypeAlias = "Callable[[RequestData, SliceDevice, str], DeviceAttribute | None]"
 Values: TypeAlias = tuple[str, frozenset[str | int | bool]]

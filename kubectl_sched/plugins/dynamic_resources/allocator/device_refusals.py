@@ -10,8 +10,8 @@ from kubectl_sched.api.apimachinery.quantity import parse_quantity
 from kubectl_sched.config.allocator_versions import DEVICE_TAINTS, PARTITIONABLE
 from kubectl_sched.dynamic_resource_allocation.allocation_errors import AllocationFailed
 from kubectl_sched.framework.clauses import first_few
-from kubectl_sched.plugins.dynamic_resources.capacity import CapacityUnknown, fits
-from kubectl_sched.plugins.dynamic_resources.device_allocation import untolerated
+from kubectl_sched.plugins.dynamic_resources.allocator.capacity import CapacityUnknown, fits
+from kubectl_sched.plugins.dynamic_resources.allocator.device_allocation import untolerated
 from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from kubectl_sched.api.resource import DeviceSelector, ExactDeviceRequest, ResourceClaim
     from kubectl_sched.dynamic_resource_allocation.devices import SliceDevice
     from kubectl_sched.framework.evidence import JSON
-    from kubectl_sched.plugins.dynamic_resources.allocator import Allocator
-    from kubectl_sched.plugins.dynamic_resources.pools import Pool
+    from kubectl_sched.plugins.dynamic_resources.allocator.allocator import Allocator
+    from kubectl_sched.plugins.dynamic_resources.allocator.pools import Pool
 
 
 class Refusal(Record, frozen=True, kw_only=True):

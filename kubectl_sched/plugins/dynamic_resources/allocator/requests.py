@@ -10,7 +10,7 @@ from kubectl_sched.api.resource import DeviceClass
 if TYPE_CHECKING:
     from kubectl_sched.api.resource import ExactDeviceRequest, ResourceClaim
     from kubectl_sched.dynamic_resource_allocation.devices import SliceDevice
-    from kubectl_sched.plugins.dynamic_resources.pools import Pool
+    from kubectl_sched.plugins.dynamic_resources.allocator.pools import Pool
 
 
 @dataclass(slots=True)

@@ -12,10 +12,10 @@ from kubectl_sched.config.allocator_versions import (
     PARTITIONABLE,
 )
 from kubectl_sched.dynamic_resource_allocation.allocation_errors import AllocationFailed, SchedulerCrashes
-from kubectl_sched.plugins.dynamic_resources.allocation import AllocatedDevice
-from kubectl_sched.plugins.dynamic_resources.capacity import consumed_capacity
-from kubectl_sched.plugins.dynamic_resources.counters import CompatibilityGroups, ConsumedCounters, left_over
-from kubectl_sched.plugins.dynamic_resources.request_validation import constraints_of
+from kubectl_sched.plugins.dynamic_resources.allocator.allocation import AllocatedDevice
+from kubectl_sched.plugins.dynamic_resources.allocator.capacity import consumed_capacity
+from kubectl_sched.plugins.dynamic_resources.allocator.counters import CompatibilityGroups, ConsumedCounters, left_over
+from kubectl_sched.plugins.dynamic_resources.allocator.request_validation import constraints_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from kubectl_sched.api.resource import DeviceTaint, ExactDeviceRequest, ResourceClaim
     from kubectl_sched.config.allocator_versions import DeviceRules
     from kubectl_sched.dynamic_resource_allocation.devices import DeviceID, SliceDevice
-    from kubectl_sched.plugins.dynamic_resources.allocator import Allocator
-    from kubectl_sched.plugins.dynamic_resources.constraints import Constraint
-    from kubectl_sched.plugins.dynamic_resources.eligibility import Eligibility
-    from kubectl_sched.plugins.dynamic_resources.pools import Pool
-    from kubectl_sched.plugins.dynamic_resources.requests import RequestData
+    from kubectl_sched.plugins.dynamic_resources.allocator.allocator import Allocator
+    from kubectl_sched.plugins.dynamic_resources.allocator.constraints import Constraint
+    from kubectl_sched.plugins.dynamic_resources.allocator.eligibility import Eligibility
+    from kubectl_sched.plugins.dynamic_resources.allocator.pools import Pool
+    from kubectl_sched.plugins.dynamic_resources.allocator.requests import RequestData
 
 
 class TentativeAllocation:

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 from kubectl_sched.api.resource import ALLOCATION_RESULTS_MAX_SIZE
 from kubectl_sched.config.allocator_versions import ADMIN_ACCESS, DERIVED_ATTRIBUTES, LIST_ATTRIBUTES, PRIORITIZED_LIST
 from kubectl_sched.dynamic_resource_allocation.allocation_errors import AllocationFailed, FailedAllocationOnNode
-from kubectl_sched.plugins.dynamic_resources.constraints import make_constraint, published_attribute
-from kubectl_sched.plugins.dynamic_resources.requests import ClaimData, RequestData
+from kubectl_sched.plugins.dynamic_resources.allocator.constraints import make_constraint, published_attribute
+from kubectl_sched.plugins.dynamic_resources.allocator.requests import ClaimData, RequestData
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kubectl_sched.api.resource import DeviceAttribute, DeviceClass, DeviceRequest, ResourceClaim
     from kubectl_sched.dynamic_resource_allocation.devices import SliceDevice
-    from kubectl_sched.plugins.dynamic_resources.allocator import Allocator
-    from kubectl_sched.plugins.dynamic_resources.constraints import Constraint
-    from kubectl_sched.plugins.dynamic_resources.eligibility import Eligibility
-    from kubectl_sched.plugins.dynamic_resources.pools import Pool
+    from kubectl_sched.plugins.dynamic_resources.allocator.allocator import Allocator
+    from kubectl_sched.plugins.dynamic_resources.allocator.constraints import Constraint
+    from kubectl_sched.plugins.dynamic_resources.allocator.eligibility import Eligibility
+    from kubectl_sched.plugins.dynamic_resources.allocator.pools import Pool
 
 
 def constraints_of(shared: Allocator, claim: ResourceClaim) -> list[Constraint]:

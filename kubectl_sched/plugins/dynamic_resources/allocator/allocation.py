@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.apimachinery.quantity import Quantity
     from kubectl_sched.api.resource import ResourceClaim
     from kubectl_sched.dynamic_resource_allocation.devices import SliceDevice
-    from kubectl_sched.plugins.dynamic_resources.requests import RequestData
+    from kubectl_sched.plugins.dynamic_resources.allocator.requests import RequestData
 
 
 class AllocatedDevice(NamedTuple):

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from kubectl_sched.config.allocator_versions import CONSUMABLE_CAPACITY, FRACTIONAL_RANGE
-from kubectl_sched.plugins.dynamic_resources.capacity import CapacityArithmetic
-from kubectl_sched.plugins.dynamic_resources.pools import Pool, gather_pools
+from kubectl_sched.plugins.dynamic_resources.allocator.capacity import CapacityArithmetic
+from kubectl_sched.plugins.dynamic_resources.allocator.pools import Pool, gather_pools
 from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kubectl_sched.dynamic_resource_allocation.devices import SliceIndex
     from kubectl_sched.dynamic_resource_allocation.selectors import Selectors
     from kubectl_sched.framework.cycle_budget import CycleBudget
-    from kubectl_sched.plugins.dynamic_resources.counters import CounterLedger
+    from kubectl_sched.plugins.dynamic_resources.allocator.counters import CounterLedger
 
 
 class Allocator(Record, frozen=True, kw_only=True):

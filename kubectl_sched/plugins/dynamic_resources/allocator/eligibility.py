@@ -8,7 +8,7 @@ from kubectl_sched.api.apimachinery.labels import InvalidSelector
 from kubectl_sched.config.allocator_versions import BINDING_CONDITIONS
 from kubectl_sched.dynamic_resource_allocation.allocation_errors import AllocationFailed
 from kubectl_sched.dynamic_resource_allocation.devices import node_matches
-from kubectl_sched.plugins.dynamic_resources.capacity import CapacityUnknown, fits
+from kubectl_sched.plugins.dynamic_resources.allocator.capacity import CapacityUnknown, fits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from kubectl_sched.api.core import Node
     from kubectl_sched.api.resource import ResourceClaim
     from kubectl_sched.dynamic_resource_allocation.devices import DeviceID, SliceDevice
-    from kubectl_sched.plugins.dynamic_resources.allocator import Allocator
-    from kubectl_sched.plugins.dynamic_resources.requests import RequestData
+    from kubectl_sched.plugins.dynamic_resources.allocator.allocator import Allocator
+    from kubectl_sched.plugins.dynamic_resources.allocator.requests import RequestData
 
 
 class Eligibility:
