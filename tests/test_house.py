@@ -41,6 +41,7 @@ MEANINGS = {
     "evidence": "numbers and objects behind verdicts and scores",
     "filtering": "a plugin's PreFilter and Filter, as upstream's filtering.go",
     "node_table": "the nodes: as columns, or as a table of the page",
+    "plugin": "the class of a plugin that is a package",
     "profiles": "scheduler profiles",
     "replica_help": "the help of a plugin where many equal pods get nodes one after the other",
     "reserve": "objects that the end of a cycle reserves",

@@ -11,7 +11,7 @@ import pytest
 
 from kubectl_sched import __main__
 from kubectl_sched.diagnostics.pod_lifecycle import stage_of
-from kubectl_sched.plugins.default_preemption import DefaultPreemption
+from kubectl_sched.plugins.default_preemption.plugin import DefaultPreemption
 from kubectl_sched.plugins.node_name import NodeName
 from kubectl_sched.plugins.node_resources.balanced_allocation import NodeResourcesBalancedAllocation
 from kubectl_sched.plugins.node_resources.fit import NodeResourcesFit

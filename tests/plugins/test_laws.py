@@ -14,7 +14,7 @@ from kubectl_sched.framework.cycle_state import CycleState
 from kubectl_sched.framework.interface import FilterPlugin, PreFilterPlugin, PreScorePlugin, ScorePlugin
 from kubectl_sched.framework.status import Code
 from kubectl_sched.plugins.image_locality import ImageLocality
-from kubectl_sched.plugins.node_affinity import NodeAffinity
+from kubectl_sched.plugins.node_affinity.plugin import NodeAffinity
 from kubectl_sched.plugins.node_declared_features import NodeDeclaredFeatures
 from kubectl_sched.plugins.node_name import NodeName
 from kubectl_sched.plugins.node_ports import NodePorts

@@ -10,7 +10,7 @@ from kubectl_sched.api import pod as api
 from kubectl_sched.config.types import NodeAffinityArgs
 from kubectl_sched.framework.cycle_state import CycleState, PluginError
 from kubectl_sched.framework.status import SKIP, Code, unresolvable
-from kubectl_sched.plugins.node_affinity import NodeAffinity
+from kubectl_sched.plugins.node_affinity.plugin import NodeAffinity
 from tests.plugins.clusters import all_rows, explained, filtered, make, node, pod, reasons, scored, snapshot
 
 NODES = snapshot(

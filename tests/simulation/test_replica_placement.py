@@ -16,8 +16,8 @@ from msgspec import structs
 
 from kubectl_sched.api.core import Service
 from kubectl_sched.config import KubeVersion, load_configuration
-from kubectl_sched.plugins.inter_pod_affinity import InterPodAffinity
-from kubectl_sched.plugins.pod_topology_spread import PodTopologySpread
+from kubectl_sched.plugins.inter_pod_affinity.plugin import InterPodAffinity
+from kubectl_sched.plugins.pod_topology_spread.plugin import PodTopologySpread
 from kubectl_sched.scheduler.schedule_one import cycle
 from kubectl_sched.scheduler.scheduler import Scheduler
 from kubectl_sched.simulation.likeness import likeness

@@ -19,7 +19,7 @@ from kubectl_sched.api.storage import PersistentVolume, PersistentVolumeClaim, S
 from kubectl_sched.framework.cycle_state import CycleState, PluginError
 from kubectl_sched.framework.replicas import DependsOn
 from kubectl_sched.framework.status import Code, passing
-from kubectl_sched.plugins.volume_binding import PRE_FILTER_STATE, VolumeBinding
+from kubectl_sched.plugins.volume_binding.plugin import PRE_FILTER_STATE, VolumeBinding
 from kubectl_sched.plugins.volume_binding.static_matching import (
     can_be_reached,
     label_requirements,

@@ -29,7 +29,7 @@ from kubectl_sched.api.storage import (
     StorageClass,
 )
 from kubectl_sched.plugins.node_volume_limits.attachable_volumes import attachable_count
-from kubectl_sched.plugins.volume_binding import PRE_FILTER_STATE
+from kubectl_sched.plugins.volume_binding.plugin import PRE_FILTER_STATE
 from kubectl_sched.plugins.volume_binding.reserve import bound_claim, claim_with_node, taken_volume
 from kubectl_sched.simulation.likeness import is_of_node
 from kubectl_sched.simulation.replicas.claim_judge import ClaimJudge

@@ -12,7 +12,7 @@ import pytest
 from kubectl_sched.api.resource import DeviceClass, ResourceClaim, ResourceClaimTemplate, ResourceSlice
 from kubectl_sched.framework.cycle_state import CycleState, PluginError
 from kubectl_sched.framework.status import Code
-from kubectl_sched.plugins.dynamic_resources import DynamicResources
+from kubectl_sched.plugins.dynamic_resources.plugin import DynamicResources
 from tests.decisions import explain
 from tests.plugins.clusters import EXACT_MINORS, explained, filtered, make, node, pod, reasons, scored, snapshot
 from tests.plugins.random_devices import DRIVER, DeviceCluster

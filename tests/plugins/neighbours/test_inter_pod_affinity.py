@@ -9,7 +9,7 @@ from kubectl_sched.config.types import InterPodAffinityArgs
 from kubectl_sched.framework.cycle_state import CycleState, PluginError
 from kubectl_sched.framework.interface import PreFilterExtensions
 from kubectl_sched.framework.status import SKIP, SUCCESS
-from kubectl_sched.plugins.inter_pod_affinity import InterPodAffinity
+from kubectl_sched.plugins.inter_pod_affinity.plugin import InterPodAffinity
 from tests.plugins.clusters import (
     EXACT_MINORS,
     all_rows,

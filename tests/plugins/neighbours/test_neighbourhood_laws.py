@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from kubectl_sched.framework.cycle_state import CycleState
 from kubectl_sched.framework.interface import PreFilterExtensions, PreScorePlugin, ScorePlugin
 from kubectl_sched.framework.status import Code
-from kubectl_sched.plugins.inter_pod_affinity import InterPodAffinity
-from kubectl_sched.plugins.pod_topology_spread import PodTopologySpread
+from kubectl_sched.plugins.inter_pod_affinity.plugin import InterPodAffinity
+from kubectl_sched.plugins.pod_topology_spread.plugin import PodTopologySpread
 from tests.plugins.clusters import all_rows, make
 from tests.plugins.neighbourhoods import (
     Neighbourhood,

@@ -11,8 +11,8 @@ from kubectl_sched.config.types import PodTopologySpreadArgs
 from kubectl_sched.framework.cycle_state import CycleState, PluginError
 from kubectl_sched.framework.interface import PreFilterExtensions
 from kubectl_sched.framework.status import SKIP
-from kubectl_sched.plugins.pod_topology_spread import PodTopologySpread
 from kubectl_sched.plugins.pod_topology_spread.constraints import default_selector
+from kubectl_sched.plugins.pod_topology_spread.plugin import PodTopologySpread
 from tests.plugins.clusters import (
     EXACT_MINORS,
     all_rows,

@@ -8,9 +8,8 @@ from msgspec.structs import replace
 from kubectl_sched.api.storage import CSINode, PersistentVolumeClaim
 from kubectl_sched.framework.cycle_state import CycleState
 from kubectl_sched.framework.status import SKIP, SUCCESS, Code, error, unresolvable, unschedulable
-from kubectl_sched.plugins import node_volume_limits
-from kubectl_sched.plugins.node_volume_limits import NodeVolumeLimits
 from kubectl_sched.plugins.node_volume_limits.attachable_volumes import drivers_by_node
+from kubectl_sched.plugins.node_volume_limits.plugin import NodeVolumeLimits
 from tests.plugins.clusters import all_rows, explained, filtered, make, node, pod, snapshot
 from tests.plugins.storage_objects import claim, csi_node, storage_class, stored, using, volume
 
@@ -96,7 +95,7 @@ def test_csi_nodes_are_gone_through_once(monkeypatch: pytest.MonkeyPatch) -> Non
         calls.append(len(csi_nodes))
         return drivers_by_node(csi_nodes, *rest, **named)
 
-    monkeypatch.setattr(node_volume_limits, "drivers_by_node", counted)
+    monkeypatch.setattr("kubectl_sched.plugins.node_volume_limits.plugin.drivers_by_node", counted)
     plugin = make(NodeVolumeLimits)
     nodes = snapshot(node("w1"), *disk("a"), csi_node("w1", disk=1))
     for name in ("b", "c", "d"):

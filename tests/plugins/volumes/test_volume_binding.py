@@ -7,7 +7,7 @@ import pytest
 from kubectl_sched.config.types import UtilizationShapePoint, VolumeBindingArgs
 from kubectl_sched.framework.cycle_state import CycleState, PluginError
 from kubectl_sched.framework.status import SKIP, SUCCESS, Code, error
-from kubectl_sched.plugins.volume_binding import VolumeBinding
+from kubectl_sched.plugins.volume_binding.plugin import VolumeBinding
 from tests.plugins.clusters import all_rows, explained, filtered, make, node, pod, reasons, scored, snapshot
 from tests.plugins.storage_objects import ZONE, claim, in_zone, node_in, storage_class, stored, using, volume
 

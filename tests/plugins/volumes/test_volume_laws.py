@@ -15,8 +15,8 @@ from kubectl_sched.api.pod import Pod
 from kubectl_sched.config.types import UtilizationShapePoint, VolumeBindingArgs
 from kubectl_sched.framework.cycle_state import CycleState, PluginError
 from kubectl_sched.framework.status import Code, error
-from kubectl_sched.plugins.node_volume_limits import NodeVolumeLimits
-from kubectl_sched.plugins.volume_binding import FILTER_STATE, VolumeBinding
+from kubectl_sched.plugins.node_volume_limits.plugin import NodeVolumeLimits
+from kubectl_sched.plugins.volume_binding.plugin import FILTER_STATE, VolumeBinding
 from kubectl_sched.plugins.volume_restrictions import VolumeRestrictions
 from kubectl_sched.plugins.volume_zone import VolumeZone
 from tests.examples import examples

@@ -12,9 +12,9 @@ from kubectl_sched.api.component_helpers.resource_names import CPU, EPHEMERAL_ST
 from kubectl_sched.api.component_helpers.taints import Tolerations
 from kubectl_sched.api.core import Node
 from kubectl_sched.plugins.inter_pod_affinity.terms import listed_terms, terms_of
-from kubectl_sched.plugins.node_affinity import NodeAffinity
+from kubectl_sched.plugins.node_affinity.plugin import NodeAffinity
 from kubectl_sched.plugins.node_resources.insufficient import device_backed, steps_to_sum
-from kubectl_sched.plugins.pod_topology_spread import PodTopologySpread
+from kubectl_sched.plugins.pod_topology_spread.plugin import PodTopologySpread
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,7 +12,7 @@ from kubectl_sched.plugins.inter_pod_affinity.terms import listed_terms, terms_o
 from kubectl_sched.plugins.node_declared_features import NodeDeclaredFeatures
 from kubectl_sched.plugins.node_resources.insufficient import steps_to_sum
 from kubectl_sched.plugins.node_volume_limits.attachable_volumes import attachable_count
-from kubectl_sched.plugins.pod_topology_spread import PodTopologySpread
+from kubectl_sched.plugins.pod_topology_spread.plugin import PodTopologySpread
 from kubectl_sched.plugins.volume_restrictions import WantedDisks, claim_names, disks
 from kubectl_sched.snapshot.host_ports import WantedPorts, host_ports
 
