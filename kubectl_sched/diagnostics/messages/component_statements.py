@@ -50,10 +50,11 @@ class _Found(NamedTuple):
     found: re.Match[str]
 
     @property
-    def order(self) -> tuple[bool, int]:
-        """Sort texts that hold no others first, then those of which most is literal."""
+    def order(self) -> tuple[int, int]:
+        """Sort texts that hold no others first, then the innermost, then those of which most is literal."""
         is_frame = any(name in LONG_PLACES for name in self.found.groupdict())
-        return is_frame, sum(len(each or "") for each in self.found.groups()) - len(self.found[0])
+        length = len(self.found[0])
+        return length if is_frame else 0, sum(len(each or "") for each in self.found.groups()) - length
 
     def overlaps(self, other: _Found) -> bool:
         """Report whether both have a character in common."""

@@ -65,6 +65,6 @@ def _in_plain_words(statement: Statement) -> str:
     known = statement.meaning
     if known is None:
         return _UNKNOWN
-    where = " on a new node of the group" if statement.groups is not None and known.plugin else ""
+    where = "on a new node of the group: " if statement.groups is not None and known.plugin else ""
     helps = "" if where else known.helps
-    return "; ".join(filter(None, (f"{known.says}{where}", helps)))
+    return "; ".join(filter(None, (f"{where}{known.says}", helps)))

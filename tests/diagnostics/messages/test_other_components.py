@@ -117,6 +117,34 @@ def test_all_components_of_one_description_are_told_apart() -> None:
         ('storageclass.storage.k8s.io "fast" not found', ("fast",)),
         (
             (
+                "couldn't assign flavors to pod set main: insufficient quota for cpu in flavor spot, previously "
+                "considered podsets requests (0) + current podset request (64) > maximum capacity (32)"
+            ),
+            ("cpu", "spot", "64"),
+        ),
+        (
+            (
+                'Failed to schedule pod, incompatible with nodepool "a", unsatisfiable topology constraint for '
+                "topology spread, key=topology.kubernetes.io/zone (counts = map[a:3 b:1], podDomains = x, nodeDomains = y"
+            ),
+            ("topology.kubernetes.io/zone", "spread"),
+        ),
+        (
+            (
+                "Allocate failed due to not enough cpus available to satisfy request: requested=8, available=6, "
+                "which is unexpected"
+            ),
+            ("8 CPUs", "6 are left"),
+        ),
+        (
+            (
+                'Pod resize Infeasible: {"error":"Node didn\'t have enough capacity: cpu, requested: 64000, '
+                'capacity: 16000"}'
+            ),
+            ("never grant",),
+        ),
+        (
+            (
                 "couldn't assign flavors to pod set main: insufficient unused quota for nvidia.com/gpu in flavor a100, "
                 "4 more needed"
             ),
