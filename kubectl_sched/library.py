@@ -181,6 +181,26 @@ class Cluster(Simulations):
 
         return self._several(Selection(targets=(workload,), namespace=self.namespace), profile, replay)
 
+    def explain_manifests(
+        self, *manifests: str | PathLike[str], profile: str | None = None, **replay: Unpack[ReplayFlags]
+    ) -> Explanations:
+        """Explain one pod of each workload of the manifests, as if they were applied.
+
+        `marks` of an answer are the fields in the files that keep its pod out. Raises SchedError for a manifest that
+        would be refused.
+        """
+        from os import fspath
+
+        from kubectl_sched.queries.explain import ExplainQuestion, explain
+        from kubectl_sched.queries.whatif import WhatIfQuestion, with_manifests
+        from kubectl_sched.sources.discovery.replay_setup import Replay
+        from kubectl_sched.sources.pod_selection import Selection
+
+        paths, asked = tuple(fspath(each) for each in manifests), Replay(**replay)
+        applied = with_manifests(WhatIfQuestion(targets=paths, namespace=self.namespace, replay=asked), self._whole())
+        question = ExplainQuestion(selection=Selection(), replay=asked, profile=profile, manifests=applied)
+        return Explanations(explain(question, applied.dump)[0])
+
     def explain_pending(
         self,
         *,

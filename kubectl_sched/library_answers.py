@@ -91,6 +91,12 @@ class Explanation(_Explained):
         return nodes
 
     @property
+    def marks(self) -> list[dict[str, Any]]:
+        """The fields of its manifest that keep the pod out, as `-o json` has them; none of a pod of the cluster."""
+        marks: list[dict[str, Any]] = self.to_dict()["marks"]
+        return marks
+
+    @property
     def suggestions(self) -> tuple[Suggestion, ...]:
         """Changes after which the pod fits, each replayed."""
         return self._explanation.suggestions

@@ -103,6 +103,7 @@ def test_where_nodes_may_not_be_read_it_says_so_and_replays_nothing(
 QUESTIONS: dict[str, Callable[[ks.Cluster], Any]] = {
     "explain": lambda cluster: cluster.explain("web-0"),
     "explain_workload": lambda cluster: cluster.explain_workload("deployment/api"),
+    "explain_manifests": lambda cluster: cluster.explain_manifests("fixtures/what-if/plain.yaml"),
     "explain_pending": lambda cluster: cluster.explain_pending(),
     "explain_podgroups": lambda cluster: cluster.explain_podgroups(),
     "explain_nodes": lambda cluster: cluster.explain_nodes(),
@@ -131,6 +132,16 @@ def test_an_answer_shows_itself_in_every_form(name: str) -> None:
     frame = answer.to_frame()
     assert isinstance(frame, pandas.DataFrame)
     assert len(frame.columns)
+
+
+def test_the_marks_of_a_manifest_are_those_of_the_command_line() -> None:
+    cluster, manifest = "fixtures/what-if/small-cluster.yaml", "fixtures/what-if/web-2.yaml"
+    (answer,) = ks.read(cluster).explain_manifests(manifest)
+    (mark,) = answer.marks
+    written = Path(manifest).read_text("utf-8").splitlines()[mark["line"] - 1]
+    assert written[mark["column"] - 1 :].startswith(mark["field"].rpartition(".")[2])
+    done = run("explain", "--from", cluster, "-f", manifest, "-o", "json")
+    assert json.loads(done.stdout)["marks"] == [mark]
 
 
 def test_every_question_has_a_method_and_completion_shows_it() -> None:

@@ -186,7 +186,7 @@ def _answered_once(asked: _Asked) -> int:
 
 
 def _of_manifests(asked: _Asked, paths: Sequence[str]) -> int:
-    """Explain one pod of each workload of the manifests, as if they were applied; say first what no quota admits."""
+    """Explain one pod of each workload of the manifests, as if they were applied."""
     from kubectl_sched.apiserver.refused_manifest import RefusedError, UnknownFieldError
     from kubectl_sched.cli.options.state_source import default_namespace, read_whole
     from kubectl_sched.queries import whatif
@@ -201,26 +201,18 @@ def _of_manifests(asked: _Asked, paths: Sequence[str]) -> int:
     )
     dump = read_whole(source, connection)
     try:
-        applied, pods = whatif.with_manifests(question, dump)
+        applied = whatif.with_manifests(question, dump)
     except (RefusedError, UnknownFieldError) as error:
         from kubectl_sched.render.answers.explain_output import refused_lines
 
         error.details = refused_lines(error, paths, question.namespace)
         raise
-    if not pods:
+    if not (applied.pods or applied.refused):
         answer = whatif.what_if(question, dump)
         show(shown_what_if(answer), asked.display)
         return what_if_exit_code(answer.result)
-    places = {pod.namespace for pod in pods}
-    selection = replace(
-        asked.question.selection,
-        targets=tuple(f"pod/{pod.name}" for pod in pods),
-        namespace=places.pop() if len(places) == 1 else None,
-        pending=False,
-        looks_elsewhere=False,
-    )
-    question_of_pods = replace(asked.question, manifests=tuple(paths))
-    return _answered(replace(asked, question=question_of_pods), applied, selection)
+    selection = replace(asked.question.selection, targets=(), pending=False, looks_elsewhere=False)
+    return _answered(replace(asked, question=replace(asked.question, manifests=applied)), applied.dump, selection)
 
 
 def _followed(asked: _Asked) -> int:

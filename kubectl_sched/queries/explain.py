@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from kubectl_sched.queries.held_pods import HeldPods
     from kubectl_sched.queries.provisioning.new_nodes import NewNodesFlags
     from kubectl_sched.queries.unreadable_kinds import UnreadableKind
+    from kubectl_sched.queries.whatif import AppliedManifests
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.scheduler.scheduler import Scheduler
     from kubectl_sched.scheduler.search_starts import Sampling
@@ -67,8 +68,8 @@ class ExplainQuestion(Record, frozen=True, kw_only=True):
     in_groups: bool = True
     """Tell a pod of a group with its part of the group's cycle; else each pod is judged by itself."""
 
-    manifests: tuple[str, ...] = ()
-    """The manifests that the one pod comes from; the field that keeps it out is marked in them."""
+    manifests: AppliedManifests | None = None
+    """The manifests that the pods come from, instead of the selection; what keeps a pod out is marked in them."""
 
     suggesting: bool = True
     """Search for changes that would help. This is for one pod alone, since each takes replays."""
@@ -127,15 +128,20 @@ def explain(
         together = together_if_served_by_one(pending, schedulers.scheduler, schedulers.profile)
     told = [kind.kind for each in explanations for kind in each.missing]
     complete = completeness(dump, [each.result for each in explanations], told=told)
-    notes = (*asking.about_workloads(), *about_nothing, *schedulers.notes, *complete.notes)
+    unadmitted: tuple[str, ...] = ()
+    if question.manifests is not None:
+        from kubectl_sched.queries.manifest_advice import about_unadmitted  # most questions name none
+
+        unadmitted = tuple(about_unadmitted(question.manifests))
+    notes = (*unadmitted, *asking.about_workloads(), *about_nothing, *schedulers.notes, *complete.notes)
     read = (*schedulers.warnings, *unreadable, *dump.warnings)
     return ExplainAnswer(
         explanations=tuple(explanations),
         is_about_one_pod=is_about_one,
-        is_of_manifests=bool(question.manifests),
+        is_of_manifests=question.manifests is not None,
         together=together,
         notes=notes,
-        changing=complete.changing,
+        changing=(*unadmitted, *complete.changing),
         warnings=read,
         nothing="nothing is pending" if selection.pending else "no pods match",
     ), schedulers
@@ -163,6 +169,8 @@ class PodExplainer:
 
         A single pod is explained like one that was named. Of a workload's pods the pending ones come first.
         """
+        if self._question.manifests is not None:
+            return self._of_manifests(self._question.manifests), []
         selection, drifted = self._question.selection, self._question.drifted
         missing = list(self._never_created())
         try:
@@ -180,6 +188,13 @@ class PodExplainer:
         if drifted:
             found = [each for each in found if each.history and each.history.verdict in _DRIFTED]
         return [*missing, *found], unreadable
+
+    def _of_manifests(self, applied: AppliedManifests) -> list[Explanation]:
+        from kubectl_sched.queries.manifest_advice import unadmitted, with_manifests  # most questions name none
+
+        refused = list(unadmitted(applied, self._schedulers.default_scheduler))
+        self._is_about_one_pod = len(applied.pods) + len(refused) == 1
+        return with_manifests([*map(self.explained, applied.pods), *refused], applied.paths)
 
     def _readable(self, pods: list[Pod]) -> tuple[list[Explanation], list[str]]:
         """Explain each pod. One with an invalid quantity that nobody named is left out while others can be read."""
@@ -231,7 +246,7 @@ class PodExplainer:
             found = self._held.with_gates(found, scheduler)
         if self._question.new_nodes is not None or needs_node:
             found = self._with_new_nodes(found, pod)
-        return self._with_what_helps(found, pod) if self._is_about_one_pod else found
+        return self._with_what_helps(found) if self._is_about_one_pod else found
 
     def _judged(self, pod: Pod, scheduler: Scheduler) -> Explanation:
         """Return the pod's cycle, beside what the cluster tells of the pod."""
@@ -254,17 +269,12 @@ class PodExplainer:
             around=self._around,
         )
 
-    def _with_what_helps(self, found: Explanation, pod: Pod) -> Explanation:
+    def _with_what_helps(self, found: Explanation) -> Explanation:
         found = replace(found, contrast=contrast_of(found.result, self._question.node))
         if not self._suggesting:
             return found
         suggestions = self.suggestions(found)
-        found = replace(found, suggestions=suggestions, warnings=(*found.warnings, *found.result.explaining.warnings))
-        if not self._question.manifests:
-            return found
-        from kubectl_sched.queries.manifest_advice import with_manifests  # most questions name none
-
-        return with_manifests(found, pod, self._question.manifests)
+        return replace(found, suggestions=suggestions, warnings=(*found.warnings, *found.result.explaining.warnings))
 
     def suggestions(self, found: Explanation) -> tuple[Suggestion, ...]:
         """Return the ladder of a single pod; none for one that is as it was asked for, or part of a group's cycle."""

@@ -78,8 +78,8 @@ class Explanation(CachingRecord, frozen=True, kw_only=True):
     missing: tuple[UnreadableKind, ...] = ()
     """The kinds that the pod needs and of which no object was read."""
 
-    mark: ManifestMark | None = None
-    """The field of the pod's manifest that keeps it out; None if none does, or no manifest was named."""
+    marks: tuple[ManifestMark, ...] = ()
+    """The fields of the pod's manifest that keep it out or are in doubt; none if no manifest was named."""
 
     around: Surroundings | None = None
     """The facts beside the cycle, in which findings are looked for."""

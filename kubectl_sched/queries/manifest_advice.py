@@ -1,4 +1,4 @@
-"""The answer about a pod of a manifest: what changes the pod is written there, whether or not it is applied."""
+"""The answers about pods of manifests: what changes a pod is written there, whether or not it is applied."""
 
 from __future__ import annotations
 
@@ -6,30 +6,87 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from kubectl_sched.queries.verdict.manifest_mark import doubtful_amount, file_of, manifest_mark
+from kubectl_sched.diagnostics.pod_lifecycle import Stage
+from kubectl_sched.queries.explanation import Explanation
+from kubectl_sched.queries.verdict.manifest_mark import doubtful_amount, files_of, manifest_marks
+from kubectl_sched.scheduler.result import Outcome, ScheduleResult
+from kubectl_sched.simulation.queue_simulation import owner_of
 from kubectl_sched.suggestions.change import Kind, Manual
 from kubectl_sched.suggestions.commands import patches, recreates_pods, steps
 from kubectl_sched.suggestions.trial import Trial
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from kubectl_sched.api.pod import Pod
-    from kubectl_sched.queries.explanation import Explanation
-    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.queries.verdict.manifest_mark import ManifestMark
+    from kubectl_sched.queries.whatif import AppliedManifests
+    from kubectl_sched.scheduler.scheduler import Scheduler
+    from kubectl_sched.simulation.placements import Placement
     from kubectl_sched.suggestions.change import Suggestion
 
 
-def with_manifests(found: Explanation, pod: Pod, paths: Sequence[str]) -> Explanation:
-    """Add the mark in the pod's manifest and a warning of a unit in doubt; let the suggestions change the file."""
-    doubtful = doubtful_amount(pod)
-    file = (file_of(pod, paths) if found.suggestions else None) or "the manifest"
+def with_manifests(found: Sequence[Explanation], paths: Sequence[str]) -> list[Explanation]:
+    """Add the marks in the pods' manifests and warnings of units in doubt; let the suggestions change the files."""
+    marks = manifest_marks([each.result for each in found], paths)
+    helped = [each.pod for each in found if each.suggestions]
+    files = dict(zip((pod.key for pod in helped), files_of(helped, paths), strict=True)) if helped else {}
+    return [
+        _with_manifest(each, marked, files.get(each.pod.key) or "the manifest")
+        for each, marked in zip(found, marks, strict=True)
+    ]
+
+
+def _with_manifest(found: Explanation, marks: tuple[ManifestMark, ...], file: str) -> Explanation:
+    doubtful = doubtful_amount(found.pod)
+    suggestions = tuple(_in_manifest(each, found.shown, file) for each in found.suggestions)
+    if suggestions:
+        helping = suggestions[0].advice.partition(": fits on ")[0]  # the ladder says where
+        marks = (*(replace(each, help=helping) for each in marks[:1]), *marks[1:])
     return replace(
         found,
-        mark=manifest_mark(found.result, paths),
+        marks=marks,
         changing=(*found.changing, *((doubtful.label,) if doubtful is not None else ())),
-        suggestions=tuple(_in_manifest(each, found.shown, file) for each in found.suggestions),
+        suggestions=suggestions,
     )
+
+
+def unadmitted(applied: AppliedManifests, scheduler: Scheduler) -> Iterator[Explanation]:
+    """Yield the answer about one pod of each workload of which a ResourceQuota admits none."""
+    admitted, release = set(map(_workload, applied.pods)), scheduler.configuration.release
+    for workload, refused in _refused_pods(applied).items():
+        if workload not in admitted:
+            result = ScheduleResult(
+                pod=refused[0].pod,
+                nodes=scheduler.nodes,
+                outcome=Outcome.ERROR,
+                error=refused[0].reason,
+                kubernetes_version=str(release.version),
+                kubernetes_patch=release.patch_name,
+            )
+            yield Explanation(result=result, stage=Stage(name="NotCreated", evidence=(refused[0].reason or "",)))
+
+
+def about_unadmitted(applied: AppliedManifests) -> Iterator[str]:
+    """Yield a sentence for each workload of which a ResourceQuota admits some pods and not all."""
+    admitted = set(map(_workload, applied.pods))
+    for workload, refused in _refused_pods(applied).items():
+        if workload in admitted:
+            pods = f"{len(refused):,} {'pod' if len(refused) == 1 else 'pods'} of {workload}"
+            yield f"{pods} would never be created: {refused[0].reason}"
+
+
+def _refused_pods(applied: AppliedManifests) -> dict[str, list[Placement]]:
+    refused: dict[str, list[Placement]] = {}
+    for each in applied.refused:
+        refused.setdefault(_workload(each.pod), []).append(each)
+    return refused
+
+
+def _workload(pod: Pod) -> str:
+    """Return `Deployment shop/web`, or `Pod shop/web-0` for a bare pod."""
+    kind, _, name = (owner_of(pod) or f"Pod/{pod.name}").partition("/")
+    return f"{kind} {pod.namespace}/{name}"
 
 
 def _in_manifest(suggestion: Suggestion, result: ScheduleResult, file: str) -> Suggestion:

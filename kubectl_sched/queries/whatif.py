@@ -179,19 +179,32 @@ def what_if(
     )
 
 
-def with_manifests(question: WhatIfQuestion, dump: Dump) -> tuple[Dump, list[Pod]]:
-    """Return the dump once the manifests are applied, and one pod of each workload, which it holds as pending.
+class AppliedManifests(Record, frozen=True, kw_only=True):
+    """A dump as it would be if manifests were applied: one pod of each workload is pending in it."""
 
-    There is no pod of a workload that a ResourceQuota does not admit. Raises what `what_if` raises.
+    dump: Dump
+    paths: tuple[str, ...]
+    pods: tuple[Pod, ...]
+    """One pod of each workload that is admitted."""
+
+    refused: tuple[Placement, ...]
+    """The pods that a ResourceQuota does not admit."""
+
+
+def with_manifests(question: WhatIfQuestion, dump: Dump) -> AppliedManifests:
+    """Return the dump once the manifests, which are the question's targets, are applied.
+
+    Raises what `what_if` raises.
     """
     schedulers = ClusterSchedulers(dump, question.replay, question.choices.profile)
     manifests = _manifests(question, question.targets, None)
     stages = _Stages(question, dump, lambda name: schedulers.assumed(name).configuration, None, manifests)
     materialized = stages.materialized()
-    pods = [workload.pods[0] for workload in materialized.workloads if workload.pods]
+    pods = tuple(workload.pods[0] for workload in materialized.workloads if workload.pods)
     names = {pod.key for pod in pods}
     cluster = (item for item in materialized.cluster.objects if not (isinstance(item, Pod) and item.key in names))
-    return replace(dump, objects=(*with_made(list(cluster), materialized.made), *pods)), pods
+    applied = replace(dump, objects=(*with_made(list(cluster), materialized.made), *pods))
+    return AppliedManifests(dump=applied, paths=question.targets, pods=pods, refused=materialized.refused)
 
 
 class _Materialized(Record, frozen=True, kw_only=True):

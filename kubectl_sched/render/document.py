@@ -94,7 +94,7 @@ class Snippet(Said, frozen=True, kw_only=True):
     file: str
     line: int
     text: str
-    column: int
+    start: int
     width: int
     label: str
     help: str = ""

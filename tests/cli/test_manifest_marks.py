@@ -222,7 +222,52 @@ def test_the_template_of_each_kind_is_looked_through_in_the_last_document(kind: 
     ]
 
 
-def test_json_has_marks_too(tmp_path: Path) -> None:
+def _answer(folder: Path, manifest: str, objects: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the JSON of `explain -f`."""
+    (folder / "new.yaml").write_text(manifest)
+    (folder / "cluster.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}))
+    done = run("explain", "--from", "cluster.json", "-f", "new.yaml", "-o", "json", folder=folder)
+    assert done.returncode == 1, done.stderr
+    data: dict[str, Any] = json.loads(done.stdout)
+    return data
+
+
+def test_json_says_where_the_field_is_and_what_is_wrong(tmp_path: Path) -> None:
+    manifest = _pod("nodeSelector:\n  example.com/pool: gpuu\ncontainers: [{name: c, image: i}]")
+    (mark,) = _answer(tmp_path, manifest, [_node("a1", "a")])["marks"]
+    assert mark.pop("help").startswith("remove example.com/pool=gpuu from its nodeSelector")
+    assert mark == {
+        "file": "new.yaml",
+        "line": 6,
+        "column": 5,
+        "field": "spec.nodeSelector[example.com/pool]",
+        "label": "no node has example.com/pool=gpuu",
+    }
+
+
+def test_a_field_that_decides_and_a_unit_in_doubt_are_both_marked(tmp_path: Path) -> None:
+    spec = "nodeSelector: {pool: gpuu}\ncontainers:\n- {name: c, image: i, resources: {requests: {memory: 512000Mi}}}"
+    marks = _answer(tmp_path, _pod(spec), [_node("a1", "a")])["marks"]
+    fields = ["spec.nodeSelector.pool", "spec.containers[0].resources.requests.memory"]
+    assert [mark["field"] for mark in marks] == fields
+    alone = _answer(tmp_path, _pod(spec.partition("\n")[2]), [_node("a1", "a")])["marks"]
+    assert [mark["field"] for mark in alone] == fields[1:]
+    assert "the only node, has 8 GiB" in alone[0]["label"]
+
+
+def test_each_workload_of_a_manifest_has_its_marks(tmp_path: Path) -> None:
+    specs = ("nodeSelector: {pool: gpuu}\n", "nodeSelector:\n  disk: ssd\n", "")
+    pods = [_pod(spec + SPEC).replace("name: new", f"name: n{number}") for number, spec in enumerate(specs)]
+    found = _answer(tmp_path, "---\n".join(pods), [_node("a1", "a")])["items"]
+    marks = [[(mark["line"], mark["field"]) for mark in each["marks"]] for each in found]
+    assert marks == [[(5, "spec.nodeSelector.pool")], [(13, "spec.nodeSelector.disk")], []]
+    shown = run("explain", "--from", "cluster.json", "-f", "new.yaml", folder=tmp_path).stdout
+    assert "default/n0:\n --> new.yaml:5\n" in shown
+    assert "default/n1:\n  --> new.yaml:13\n" in shown
+    assert "n2:" not in shown
+
+
+def test_json_manifests_have_marks_too(tmp_path: Path) -> None:
     spec = {"containers": [{"name": "c", "image": "i"}], "nodeSelector": {"pool": "gpuu"}}
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "new"}, "spec": spec}
     drawn = _marked(tmp_path, json.dumps({"apiVersion": "v1", "kind": "List", "items": [pod]}), name="new.json")
@@ -284,7 +329,34 @@ def test_a_quota_is_an_answer(tmp_path: Path) -> None:
     (tmp_path / "cluster.json").write_text(json.dumps(objects))
     done = run("explain", "--from", "cluster.json", "-f", "new.yaml", folder=tmp_path)
     assert (done.returncode, done.stderr) == (1, "")
-    assert "small" in done.stdout
+    assert done.stdout.startswith("default/new: never created: exceeded quota: small, requested: pods=1")
+
+
+def test_pods_that_a_quota_refuses_are_no_less_of_the_answer_than_others(tmp_path: Path) -> None:
+    room = {"hard": {"pods": "1"}, "used": {"pods": "0"}}
+    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "small", "namespace": "default"}}
+    quota |= {"spec": {"hard": room["hard"]}, "status": room}
+    pods = [_pod(f"nodeSelector: {{pool: gpuu}}\n{SPEC}").replace("name: new", f"name: {name}") for name in "ab"]
+    found = _answer(tmp_path, "---\n".join(pods), [_node("a1", "a"), quota])["items"]
+    assert [(each["pod"]["name"], each["outcome"]) for each in found] == [("a", "Unschedulable"), ("b", "Error")]
+    assert found[1]["error"] == "exceeded quota: small, requested: pods=1, used: pods=1, limited: pods=1"
+    template = f"{{metadata: {{labels: {{app: new}}}}, spec: {{nodeSelector: {{pool: gpuu}}, {SPEC}}}}}"
+    sized = f"spec: {{replicas: 3, selector: {{matchLabels: {{app: new}}}}, template: {template}}}"
+    manifest = f"apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: new}}\n{sized}\n"
+    warnings = _answer(tmp_path, manifest, [_node("a1", "a"), quota])["warnings"]
+    assert any(each.startswith("2 pods of Deployment default/new would never be created: ") for each in warnings)
+
+
+def test_a_pod_of_the_same_name_elsewhere_is_not_meant(tmp_path: Path) -> None:
+    other = _running("a", "a1")
+    other["metadata"]["namespace"] = "elsewhere"
+    places = [("default", "a"), ("another", "b")]
+    pods = [
+        _pod(f"nodeSelector: {{pool: gpuu}}\n{SPEC}").replace("name: new", f"name: {name}, namespace: {namespace}")
+        for namespace, name in places
+    ]
+    found = _answer(tmp_path, "---\n".join(pods), [_node("a1", "a"), other])["items"]
+    assert [(each["pod"]["namespace"], each["pod"]["name"]) for each in found] == places
 
 
 def test_what_helps_a_manifest_is_a_change_of_its_file(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The line of a manifest that the binding constraint of its pod comes from."""
+"""The lines of manifests that the binding constraints of their pods come from."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from kubectl_sched.queries.verdict.deciding_field import DecidingField, deciding
 from kubectl_sched.queries.verdict.wording import amounts
 from kubectl_sched.record import Record
 from kubectl_sched.simulation.queue_simulation import owner_of
-from kubectl_sched.sources.yaml.field_position import FieldPosition, ManifestObject, field_position
+from kubectl_sched.sources.yaml.field_position import FieldPosition, ManifestObject, WantedField, field_positions
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from kubectl_sched.apiserver.refused_manifest import RefusedError
     from kubectl_sched.scheduler.result import ScheduleResult
@@ -36,60 +36,80 @@ _SMALLER: Final = {"Mi": "Ki", "M": "k", "Gi": "Mi", "G": "M"}
 
 
 class ManifestMark(Record, frozen=True, kw_only=True):
-    """A place in a manifest, and a few words that stand under it."""
+    """A place in a manifest, a few words that stand under it, and the first way to be helped."""
 
     position: FieldPosition
     label: str
+    help: str = ""
 
 
-def manifest_mark(result: ScheduleResult, paths: Sequence[str]) -> ManifestMark | None:
-    """Return the mark under the field behind the verdict, else under an amount whose unit is in doubt.
+def manifest_marks(results: Sequence[ScheduleResult], paths: Sequence[str]) -> list[tuple[ManifestMark, ...]]:
+    """Return the marks of each pod: under the field behind its verdict, and under an amount whose unit is in doubt.
 
-    None where the files at the paths set no such field.
+    A field that the files at the paths do not set has none.
     """
-    field = deciding_field(result) or doubtful_amount(result.pod)
-    if field is None:
-        return None
-    position = _in_pod(result.pod, paths, [("spec", *path) for path in field.paths])
-    return ManifestMark(position=position, label=field.label) if position is not None else None
+    asked = [
+        (number, field)
+        for number, result in enumerate(results)
+        for field in (deciding_field(result), doubtful_amount(result.pod))
+        if field is not None
+    ]
+    of_pods = ((results[number].pod, [("spec", *path) for path in field.paths]) for number, field in asked)
+    marks: list[dict[tuple[str, str], ManifestMark]] = [{} for _ in results]
+    for (number, field), position in zip(asked, _in_pods(of_pods, paths), strict=True):
+        if position is not None:
+            mark = ManifestMark(position=position, label=field.label)
+            marks[number].setdefault((position.file, position.field), mark)
+    return [tuple(each.values()) for each in marks]
 
 
-def file_of(pod: Pod, paths: Sequence[str]) -> str | None:
-    """Return the file that has the pod's manifest; None for standard input, and for a name that is generated."""
-    position = _in_pod(pod, paths, [("spec",)])
-    return position.file if position is not None else None
+def files_of(pods: Sequence[Pod], paths: Sequence[str]) -> list[str | None]:
+    """Return the file with each pod's manifest; None for standard input, and for a name that is generated."""
+    positions = _in_pods(((pod, [("spec",)]) for pod in pods), paths)
+    return [position.file if position is not None else None for position in positions]
 
 
 def mark_of_error(error: RefusedError | UnknownFieldError, paths: Sequence[str], namespace: str) -> ManifestMark | None:
     """Return the mark under the field that the API server refuses, or what holds it; None if it is not in the files."""
     fields = [name or int(index) for name, index in _PART.findall(error.field)]
     ways = [tuple(fields[:length]) for length in range(len(fields), 1, -1)]
+    shows_value = "env" not in fields
     if isinstance(error, UnknownFieldError):
         of = ManifestObject(kind=error.kind, name=error.name, namespace=error.namespace or namespace)
         label = f"Kubernetes has no such field{f'; is it {error.meant}?' if error.meant else ''}"
-        position = field_position(paths, of, ways, with_value=False)
+        (position,) = field_positions(paths, [WantedField(of=of, fields=ways, with_value=False)])
     elif isinstance(error.item, Pod):
-        label, position = error.reason, _in_pod(error.item, paths, ways, with_value="env" not in fields)
+        label = error.reason
+        (position,) = _in_pods([(error.item, ways)], paths, with_value=shows_value)
     else:
-        item = error.item
+        label, item = error.reason, error.item
         of = ManifestObject(kind=type(item).__name__, name=item.name, namespace=item.namespace)
-        label, position = error.reason, field_position(paths, of, ways, with_value="env" not in fields)
+        (position,) = field_positions(paths, [WantedField(of=of, fields=ways, with_value=shows_value)])
     return ManifestMark(position=position, label=label) if position is not None else None
 
 
-def _in_pod(
-    pod: Pod, paths: Sequence[str], fields: Sequence[FieldPath], *, with_value: bool = True
-) -> FieldPosition | None:
-    """Return the place of the first field that is set in the pod's manifest, or in the template of its workload's."""
+def _in_pods(
+    wanted: Iterable[tuple[Pod, Sequence[FieldPath]]], paths: Sequence[str], *, with_value: bool = True
+) -> list[FieldPosition | None]:
+    """Return the place of the first field that is set in each pod's manifest, or in the template of its workload's."""
+    asked = [
+        (number, each)
+        for number, (pod, fields) in enumerate(wanted)
+        for each in _in_objects(pod, fields, with_value=with_value)
+    ]
+    places: dict[int, FieldPosition | None] = {}
+    for (number, _), position in zip(asked, field_positions(paths, [each for _, each in asked]), strict=True):
+        places[number] = places.get(number) or position
+    return list(places.values())
+
+
+def _in_objects(pod: Pod, fields: Sequence[FieldPath], *, with_value: bool) -> Iterator[WantedField]:
+    """Yield the fields in the objects that may have the pod's template: the CronJob's, if not the Job's."""
     owner, _, name = (owner_of(pod) or f"Pod/{pod.name}").partition("/")
     for kind in (owner, "CronJob") if owner == "Job" else (owner,):
         of = ManifestObject(kind=kind, name=name, namespace=pod.namespace)
         template = _TEMPLATES.get(kind, ("spec", "template"))
-        within = [(*template, *path) for path in fields]
-        position = field_position(paths, of, within, with_value=with_value)
-        if position is not None:
-            return position
-    return None
+        yield WantedField(of=of, fields=[(*template, *path) for path in fields], with_value=with_value)
 
 
 def doubtful_amount(pod: Pod) -> DecidingField | None:

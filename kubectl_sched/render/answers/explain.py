@@ -103,10 +103,7 @@ def _facts(explanation: Explanation) -> Iterator[tuple[str, str]]:
 def _lead(explanation: Explanation, display: Display) -> Iterator[Said]:
     """Yield what stands before the numbers: the pod's status, the winner's lead, the groups of nodes, what helps."""
     result, in_full = explanation.shown, display.in_full
-    if explanation.mark is not None:
-        suggestions = explanation.suggestions
-        helping = suggestions[0].advice.partition(": fits on ")[0] if suggestions else ""  # the ladder says where
-        yield snippet(explanation.mark, helping)
+    yield from map(snippet, explanation.marks)
     if not _is_plain(explanation):
         from kubectl_sched.render.sentences.below_verdict import below_verdict  # most verdicts say all
 
@@ -132,17 +129,17 @@ def _lead(explanation: Explanation, display: Display) -> Iterator[Said]:
         yield ladder(explanation.suggestions, in_full=in_full)
 
 
-def snippet(mark: ManifestMark, helping: str = "") -> Snippet:
-    """Return the line of the manifest, with the first way to be helped."""
+def snippet(mark: ManifestMark) -> Snippet:
+    """Return the line of the manifest with its mark."""
     at = mark.position
     return Snippet(
         file=at.file,
         line=at.line,
         text=at.text,
-        column=at.column,
+        start=at.start,
         width=at.width,
         label=mark.label,
-        help=helping,
+        help=mark.help,
         rank=STAYS - 1,
     )
 

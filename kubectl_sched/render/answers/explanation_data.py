@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from kubectl_sched.queries.provisioning.karpenter_replay import KarpenterAnswer
     from kubectl_sched.queries.provisioning.new_nodes import NewNodes
     from kubectl_sched.queries.unreadable_kinds import UnreadableKind
+    from kubectl_sched.queries.verdict.manifest_mark import ManifestMark
     from kubectl_sched.render.schemas import autoscaler_answers, common, pod_gates, triage
     from kubectl_sched.render.schemas import explained_pods as schema
     from kubectl_sched.scheduler.result import ScheduleResult
@@ -69,6 +70,7 @@ def explanation_data(
         "groups": plain(explanation.groups),
         "said": _said(explanation.said),
         "findings": [_finding(each) for each in explanation.findings],
+        "marks": [_mark(each) for each in explanation.marks],
         "preEnqueue": _status(result.pre_enqueue),
         "preFilter": _status(result.pre_filter),
         "preFilterNodes": None if result.pre_filter_nodes is None else sorted(result.pre_filter_nodes),
@@ -133,6 +135,18 @@ def _finding(each: Finding) -> schema.Finding:
         "sentence": each.sentence,
         "commands": [str(command) for command in each.commands],
         "spoilsStart": each.spoils_start,
+    }
+
+
+def _mark(each: ManifestMark) -> schema.Mark:
+    at = each.position
+    return {
+        "file": at.file,
+        "line": at.line,
+        "column": at.column,
+        "field": at.field,
+        "label": each.label,
+        "help": each.help or None,
     }
 
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from kubectl_sched.simulation.pending_together import Together
 
 _WARNINGS_SHOWN = 5
+_MARKED_SHOWN = 5
 _WHERE_HELP_IS = "what would help: kubectl sched explain pod NAME for one, kubectl sched for all"
 _HELP_WITH_MANIFESTS = "what would help: kubectl sched explain -f FILE for one workload"
 
@@ -46,7 +47,7 @@ def pods_document(answer: ExplainAnswer, display: Display) -> Document:
     details = tuple(_detail(each, whole, explanations) for each in groups) if display.in_full else ()
     return Document(
         verdict=Verdict(text=in_sum(explanations, answer.together) if explanations else answer.nothing),
-        parts=tuple(_list(answer)) if explanations and not display.is_wide else (),
+        parts=tuple(_list(answer, display)) if explanations and not display.is_wide else (),
         notes=notes_of(
             (*answer.changing, *answer.warnings),
             (*pod_notes(explanations), *sampling_notes(explanations), *answer.notes),
@@ -73,14 +74,29 @@ def _detail(explanation: Explanation, display: Display, all_of_them: Sequence[Ex
     return replace(found, parts=(told, *found.parts))
 
 
-def _list(answer: ExplainAnswer) -> Iterator[Said]:
+def _list(answer: ExplainAnswer, display: Display) -> Iterator[Said]:
     explanations = answer.explanations
     yield Listing(tables=(pods_table(explanations),), caption="What becomes of each pod", gap=True)
+    if answer.is_of_manifests and not display.in_full:
+        yield from _marks(explanations)
     if any(each.result.outcome is Outcome.UNSCHEDULABLE for each in explanations):
         help_is = _HELP_WITH_MANIFESTS if answer.is_of_manifests else _WHERE_HELP_IS
         yield Sentence(text=help_is, tone="dim", rank=3, gap=True)
     for number, each in enumerate(lines_of_jobs(explanations)):
         yield Sentence(text=each, rank=4, gap=not number)
+
+
+def _marks(explanations: Sequence[Explanation]) -> Iterator[Said]:
+    """Yield the lines of the manifests that keep pods out, of the first pods that have any."""
+    from kubectl_sched.render.answers.explain import snippet  # pods of a cluster have none
+
+    marked = [each for each in explanations if each.marks]
+    for each in marked[:_MARKED_SHOWN]:
+        yield Sentence(text=f"{each.pod.key}:", rank=4, gap=True)
+        yield from map(snippet, each.marks)
+    if len(marked) > _MARKED_SHOWN:
+        more = count(len(marked) - _MARKED_SHOWN, "more pod")
+        yield Sentence(text=f"{more} with marked lines: -o wide or -o json", rank=4, gap=True)
 
 
 def _facts(explanations: Sequence[Explanation]) -> tuple[tuple[str, str], ...]:

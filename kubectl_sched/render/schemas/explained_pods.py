@@ -45,6 +45,17 @@ class Finding(TypedDict):
     spoilsStart: bool
 
 
+class Mark(TypedDict):
+    """A field in a file of `-f`: it keeps the pod out, or its unit is in doubt. Line and column count from 1."""
+
+    file: str
+    line: int
+    column: int
+    field: Annotated[str, Meta(description="The field's path in its object: spec.template.spec.nodeSelector.pool.")]
+    label: str
+    help: Annotated[str | None, Meta(description="The first suggestion, if there is any.")]
+
+
 class Skipped(TypedDict):
     """The plugins that returned Skip, by extension point."""
 
@@ -161,6 +172,7 @@ class Explanation(About):
     groups: list[NodeGroup]
     said: Said | None
     findings: list[Finding]
+    marks: Annotated[list[Mark], Meta(description="Marks in the manifests of `-f`, the field that decides first.")]
     preEnqueue: Status | None
     preFilter: Status | None
     preFilterNodes: list[str] | None

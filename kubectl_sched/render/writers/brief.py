@@ -49,7 +49,7 @@ _VIEWS: Final[Mapping[str, Mapping[str, Sequence[str]]]] = {
         **dict.fromkeys(("pod", "schedulerName", "kubernetesVersion", "kubernetesPatch", "currentNode"), ()),
         **dict.fromkeys(("outcome", "verdict"), ()),
         **dict.fromkeys(("unreadable", "said", "message", "error", "groups", "closest", "funnel", "feasible"), ()),
-        **dict.fromkeys(("best", "findings"), ()),
+        **dict.fromkeys(("best", "findings", "marks"), ()),
         "suggestions": _RUNG,
         "gates": ("gate", "owner", "says", "fitsUngated"),
         **dict.fromkeys(("podGroup", "stage", "unknown", "warnings"), ()),

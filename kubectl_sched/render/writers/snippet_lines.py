@@ -29,8 +29,8 @@ def marked_lines(said: Snippet, width: int) -> Iterator[str]:
     """Yield the lines without the help, which a ladder may say as well."""
     margin = len(str(said.line))
     bar = f"{' ' * margin} | "
-    before, marked = safe(said.text[: said.column]), safe(said.text[said.column : said.column + said.width])
-    after = safe(said.text[said.column + said.width :])
+    before, marked = safe(said.text[: said.start]), safe(said.text[said.start : said.start + said.width])
+    after = safe(said.text[said.start + said.width :])
     yield f"{' ' * margin}--> {safe(said.file)}:{said.line}"
     yield f"{said.line} | {before}{marked}{after}"
     mark = f"{bar}{' ' * length(before)}{'^' * max(length(marked), 1)}"

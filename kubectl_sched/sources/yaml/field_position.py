@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
+from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -37,54 +38,114 @@ class ManifestObject(Record, frozen=True, kw_only=True):
     namespace: str
 
 
-class FieldPosition(Record, frozen=True, kw_only=True):
-    """A line of a manifest, counted from 1, and the part of its text that is marked.
+class WantedField(Record, frozen=True, kw_only=True):
+    """The fields of an object, of which the first that its manifest sets is the one whose place is wanted."""
 
-    Of a line that holds more than the field, `text` is the field alone: no other value of the manifest is shown.
+    of: ManifestObject
+    fields: Sequence[FieldPath]
+    with_value: bool = True
+    """Show the field's value, too, and not its name alone, as of one that may hold a secret."""
+
+
+class FieldPosition(Record, frozen=True, kw_only=True):
+    """A line of a manifest and the column of a field in it, both counted from 1, and how to draw them.
+
+    Of a line that holds more than the field, `text` is the field alone: no other value of the manifest is shown. The
+    mark stands under `width` characters of it, from the offset `start` on.
     """
 
     file: str
     line: int
-    text: str
     column: int
+    field: str
+    text: str
+    start: int
     width: int
 
 
-def field_position(
-    paths: Sequence[str], of: ManifestObject, fields: Sequence[FieldPath], *, with_value: bool = True
-) -> FieldPosition | None:
-    """Return the place of the first of the fields that the object's manifest sets; None if it sets none.
+def field_positions(paths: Sequence[str], wanted: Sequence[WantedField]) -> list[FieldPosition | None]:
+    """Return the place of each field that is wanted; None of one that the object's manifest does not set.
 
-    Without `with_value` only the field's name is shown, as of one that may hold a secret.
-    The last manifest of the object counts, as in kubectl apply. Standard input cannot be read again, and has no places.
+    The last manifest of an object counts, as in kubectl apply. Standard input cannot be read again, and has no places.
     The files have been read before, which bounds how deeply they are nested.
     """
-    found: FieldPosition | None = None
-    for file in chain.from_iterable(manifest_files(path) for path in paths if path != "-"):
+    found: list[FieldPosition | None] = [None] * len(wanted)
+    of_object: dict[tuple[str | None, str | None], list[int]] = {}
+    for number, each in enumerate(wanted):
+        of_object.setdefault((each.of.kind, each.of.name), []).append(number)
+    for path in chain.from_iterable(manifest_files(path) for path in paths if path != "-"):
         with suppress(OSError, SchedError):
-            content = utf8(bounded_content(file))
-            for root in _objects(content) if len(content) <= _MOST_BYTES else ():
-                if _is_of(root, of):
-                    found = next(
-                        (_position(file, content, *each, with_value=with_value) for each in _set(root, fields)), None
-                    )
+            file = _File(path, utf8(bounded_content(path)))
+            for root in file.objects():
+                metadata = _child(root, "metadata")[1]
+                for number in of_object.get((_text(root, "kind"), _text(metadata, "name")), ()):
+                    each = wanted[number]
+                    if (_text(metadata, "namespace") or each.of.namespace) == each.of.namespace:
+                        found[number] = next(file.places(root, each), None)
     return found
 
 
-def _objects(content: bytes) -> Iterator[Any]:
-    """Yield the node of each object, also of those in a List."""
-    import yaml  # most questions have no manifest
-
-    with suppress(ValueError, RecursionError, yaml.YAMLError):
-        for root in yaml.compose_all(content, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
-            items = _child(root, "items")[1] if str(_text(root, "kind")).endswith("List") else None
-            yield from items.value if items is not None and isinstance(items.value, list) else [root]
+def _name_of(path: FieldPath) -> str:
+    """Return `spec.nodeSelector[example.com/pool]`, as the API server names fields."""
+    parts = (f".{part}" if isinstance(part, str) and part.isidentifier() else f"[{part}]" for part in path)
+    return "".join(parts).removeprefix(".")
 
 
-def _is_of(root: Any, of: ManifestObject) -> bool:
-    metadata = _child(root, "metadata")[1]
-    is_named = _text(root, "kind") == of.kind and _text(metadata, "name") == of.name
-    return is_named and (_text(metadata, "namespace") or of.namespace) == of.namespace
+class _File:
+    """A manifest whose objects are looked through."""
+
+    def __init__(self, name: str, content: bytes) -> None:
+        self._name = name
+        self._content = content
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        return _BREAK.split(self._content.decode(errors="replace"))
+
+    def objects(self) -> Iterator[Any]:
+        """Yield the node of each object, also of those in a List; none of a file that is too large."""
+        import yaml  # most questions have no manifest
+
+        if len(self._content) > _MOST_BYTES:
+            return
+        with suppress(ValueError, RecursionError, yaml.YAMLError):
+            for root in yaml.compose_all(self._content, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+                items = _child(root, "items")[1] if str(_text(root, "kind")).endswith("List") else None
+                yield from items.value if items is not None and isinstance(items.value, list) else [root]
+
+    def places(self, root: Any, wanted: WantedField) -> Iterator[FieldPosition]:
+        """Yield the place of each of the fields that the object sets."""
+        for path in wanted.fields:
+            key, value = None, root
+            for name in path:
+                key, value = _child(value, name)
+            if value is not None:
+                yield self._place(path, key, value, with_value=wanted.with_value)
+
+    def _place(self, path: FieldPath, key: Any, value: Any, *, with_value: bool) -> FieldPosition:
+        """Return the place of a name with the value behind it; of a member of a list that of its first field."""
+        if key is None and value.value and isinstance(value.value[0], tuple):
+            key, value = value.value[0]
+        start, end = (value if key is None else key).start_mark, (value if key is None else key).end_mark
+        if with_value and isinstance(value.value, str) and value.start_mark.line == value.end_mark.line == start.line:
+            end = max(end, value.end_mark, key=lambda mark: mark.column)
+        line = self._lines[start.line].replace("\t", " ")
+        before, after = line[: start.column], line[end.column :]
+        field = line[start.column : end.column] if end.line == start.line else line[start.column :]
+        is_alone = not before.strip(" -") and _END_OF_FIELD.fullmatch(after) is not None
+        if not is_alone or len(line) > _LONGEST_LINE:
+            field = f"{field[:_LONGEST_FIELD]}…" if len(field) > _LONGEST_FIELD else field
+            before = before[-_LONGEST_FIELD:] if not before.strip(" -") else "… "
+            after = " …" if after.strip() else ""
+        return FieldPosition(
+            file=self._name,
+            line=start.line + 1,
+            column=start.column + 1,
+            field=_name_of(path),
+            text=f"{before}{field}{after}".rstrip(),
+            start=len(before),
+            width=max(len(field), 1),
+        )
 
 
 def _text(node: Any, name: str) -> str | None:
@@ -102,32 +163,3 @@ def _child(node: Any, name: str | int) -> tuple[Any, Any]:
         return None, children[name] if there else None
     pairs = (each for each in children if isinstance(each, tuple))
     return next(((key, value) for key, value in pairs if key.value == name), (None, None))
-
-
-def _set(root: Any, fields: Sequence[FieldPath]) -> Iterator[tuple[Any, Any]]:
-    """Yield the nodes of each of the fields that is set."""
-    for path in fields:
-        key, value = None, root
-        for name in path:
-            key, value = _child(value, name)
-        if value is not None:
-            yield key, value
-
-
-def _position(file: str, content: bytes, key: Any, value: Any, *, with_value: bool) -> FieldPosition:
-    """Return the place of a name with the value behind it; of a member of a list that of its first field."""
-    if key is None and value.value and isinstance(value.value[0], tuple):
-        key, value = value.value[0]
-    start, end = (value if key is None else key).start_mark, (value if key is None else key).end_mark
-    if with_value and isinstance(value.value, str) and value.start_mark.line == value.end_mark.line == start.line:
-        end = max(end, value.end_mark, key=lambda mark: mark.column)
-    line = _BREAK.split(content.decode(errors="replace"))[start.line].replace("\t", " ")
-    before, after = line[: start.column], line[end.column :]
-    field = line[start.column : end.column] if end.line == start.line else line[start.column :]
-    is_alone = not before.strip(" -") and _END_OF_FIELD.fullmatch(after) is not None
-    if not is_alone or len(line) > _LONGEST_LINE:
-        field = f"{field[:_LONGEST_FIELD]}…" if len(field) > _LONGEST_FIELD else field
-        before = before[-_LONGEST_FIELD:] if not before.strip(" -") else "… "
-        after = " …" if after.strip() else ""
-    text = f"{before}{field}{after}".rstrip()
-    return FieldPosition(file=file, line=start.line + 1, text=text, column=len(before), width=max(len(field), 1))
