@@ -71,6 +71,11 @@ class Rung(Record, frozen=True, kw_only=True):
     commands: tuple[str, ...] = ()
     by_hand: tuple[tuple[str, str], ...] = ()
 
+    @property
+    def to_copy(self) -> str:
+        """The commands, or where there are none the documents that go into files."""
+        return "\n".join(self.commands or (document for _, document in self.by_hand))
+
 
 class Ladder(Said, frozen=True, kw_only=True):
     """Ways to be helped, least harm first. A short terminal has fewer rungs, each with its commands."""

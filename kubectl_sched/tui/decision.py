@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from kubectl_sched.diagnostics.warnings import warnings
+from kubectl_sched.queries.contrast import contrast_of
 from kubectl_sched.suggestions.search import suggest
 from kubectl_sched.tui.edits import Replay
 from kubectl_sched.tui.typed_edits import Context
@@ -51,7 +52,10 @@ class Decision:
             stage=None,
             history=None,
             observed=None,
+            said=None,
             sampling=None,
+            contrast=contrast_of(replayed),
+            mark=None,
             new_nodes=None,
             suggestions=(),
             gates=(),
@@ -63,8 +67,21 @@ class Decision:
         found = explanation.suggestions if node is None else ()
         if not found and self._gated is None:
             found = suggest(explanation.result, node, needs=explanation.needs)
-        # The explorer compares nodes row by row, so that none can be added in it.
-        return tuple(each for each in found if not each.adds_nodes)
+        return found
+
+
+def why_untriable(suggestion: Suggestion) -> str:
+    """Return why the explorer cannot make the changes of a suggestion, else an empty text.
+
+    It compares nodes row by row, so that none can be added in it.
+    """
+    if suggestion.adds_nodes:
+        return "no node can be added here: kubectl sched whatif --add-nodes does it"
+    is_change = any(
+        each.pod or each.node or each.frees or each.evicts or each.resizes or each.moves or each.weight
+        for each in suggestion.changes
+    )
+    return "" if is_change else "that is nothing to try here: another has to act"
 
 
 def context_of(result: ScheduleResult, node: str) -> Context:

@@ -39,9 +39,13 @@ def explore(
     """Show the decisions until the user leaves; gives explain's own exit code. Raises SchedError for a wrong --node."""
     check_node(answer.explanations, display)
     decisions = tuple(Decision(each, scheduler_of(each.pod)) for each in answer.explanations)
-    notes = (*answer.notes, *answer.warnings)
     about = Exploration(
-        decisions=decisions, formats=tuple(formats), notes=notes, node=display.node, is_list=not answer.is_about_one_pod
+        decisions=decisions,
+        formats=tuple(formats),
+        notes=answer.notes,
+        changing=(*answer.changing, *answer.warnings),
+        node=display.node,
+        is_list=not answer.is_about_one_pod,
     )
     prepared(display.color)
     from kubectl_sched.tui.app import Explorer

@@ -17,6 +17,9 @@ class Exploration(Record, frozen=True, kw_only=True):
     decisions: tuple[Decision, ...]
     formats: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    changing: tuple[str, ...] = ()
+    """The notes that change the answers."""
+
     node: str | None = None
     """At which node to begin; None for the best."""
 

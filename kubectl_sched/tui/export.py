@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kubectl_sched.snapshot.array_types import Rows
+    from kubectl_sched.tui.explorer_input import Exploration
     from kubectl_sched.tui.explorer_state import View
     from kubectl_sched.tui.listing import Listing
 
@@ -46,12 +47,12 @@ _ENDING = {"json": ".json", "yaml": ".yaml", "html": ".html", "markdown": ".md",
 
 
 class Shown(Record, frozen=True, kw_only=True):
-    """The parts of an export: the view, its listing, the listed rows, and the notes about the state as a whole."""
+    """The parts of an export: the view, its listing, the listed rows, and what is known of the state as a whole."""
 
     view: View
     listing: Listing
     rows: Rows
-    notes: tuple[str, ...] = ()
+    about: Exploration
 
     @property
     def is_whole(self) -> bool:
@@ -116,12 +117,12 @@ def _data(shown: Shown) -> dict[str, Any]:
     listed = {result.nodes.names[row] for row in shown.rows.tolist()}
     data["nodes"] = [node for node in data["nodes"] if node["name"] in listed]
     data["whatIf"] = texts(shown.view.edits)
-    data["warnings"] = [*data["warnings"], *_notes(shown)]
+    data["warnings"] = [*data["warnings"], *shown.about.changing, *_notes(shown)]
     return data
 
 
 def _notes(shown: Shown) -> list[str]:
-    notes = list(shown.notes)
+    notes = list(shown.about.notes)
     if shown.view.edits:
         notes.append(f"replayed with changes: {'; '.join(texts(shown.view.edits))}")
     if not shown.is_whole:
@@ -143,7 +144,7 @@ def _table(shown: Shown) -> Iterator[str]:
     lines = NodeLines(view, shown.listing, columns_shown)
     yield plain(heading(columns_shown, view.sort))
     yield from (plain(lines(row)) for row in shown.rows.tolist())
-    notes = [*view.explanation.notes, *_notes(shown)]
+    notes = [*shown.about.changing, *view.explanation.notes, *_notes(shown)]
     if notes:
         yield ""
     yield from (f"note: {safe(note)}" for note in dict.fromkeys(notes))
@@ -151,7 +152,9 @@ def _table(shown: Shown) -> Iterator[str]:
 
 def _whole(shown: Shown, output: str) -> str:
     """The whole decision as `explain -o` has it, below the edits and with them among its notes."""
-    answer = ExplainAnswer(explanations=(shown.view.explanation,), notes=tuple(_notes(shown)))
+    answer = ExplainAnswer(
+        explanations=(shown.view.explanation,), notes=tuple(_notes(shown)), changing=shown.about.changing
+    )
     display, edits = Display(output=output, color="never"), "; ".join(texts(shown.view.edits))
     supposed = f"What if: {edits}" if edits else ""
     document = explain_document(answer, display)

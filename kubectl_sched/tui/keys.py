@@ -78,9 +78,9 @@ TRIAGE = (
 )
 GROUP = TRIAGE
 TRIAL = (
-    Key("tab", "next suggestion"),
-    Key("y", "copy the commands"),
     Key("esc", "back"),
+    Key("j k", "move"),
+    Key("y", "copy the commands"),
     *_HELP_AND_QUIT,
 )
 WHAT_IF = (

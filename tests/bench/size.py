@@ -36,7 +36,7 @@ PARTS = {
     "making room": (
         r"make_room|room_(candidates|search)|relocation|evictable_pods|needing_room|plan_ties|node_evictions"
     ),
-    "triage": r"triage|pending_cause|group_(lines|screen|sentences|table)|filtered_page|trial_screen|for_all",
+    "triage": r"triage|pending_cause|group_(lines|screen|sentences|table)|filtered_page|for_all",
     "capacity": r"(cli|queries|answers)/capacity|capacity_(markdown|text|output|view)|pod_capacity|queries/shapes",
     "what wakes a waiting pod: queueing hints by plugin": r"queueing_hints/",
     "the library": r"^library",

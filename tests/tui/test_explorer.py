@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from pathlib import Path
 
@@ -154,7 +155,7 @@ async def test_the_details_follow_the_cursor_with_bars_and_what_is_behind() -> N
         await screen.press("j")
         assert "gpu-1: feasible, 13 points behind general-3" in screen.text
         assert "general-3 leads gpu-1 by 13 points:" in screen.text
-        assert screen.line_with("+15 █").split()[-1] == "NodeResourcesFit"
+        assert " NodeResourcesFit: 0.6 of 4 cpu would" in screen.line_with("+15 █")
         assert screen.line_with(" -2 █").split()[-1] == "NodeResourcesBalancedAllocation"
         assert "━" in screen.line_with("1 =    73   -15")
         assert screen.line_with("Total").endswith("648   -13")
@@ -348,7 +349,7 @@ async def test_a_key_cordons_the_node_and_uncordons_it_again() -> None:
 @on_screen
 async def test_a_suggestion_is_shown_and_applied_by_one_key() -> None:
     async with opened(explorer(WEB)) as screen:
-        assert "a: yours: ask for 2 nvidia.com/gpu instead of 4" in screen.text
+        assert re.search(r"a: yours \(1 of [0-9]+, A: next\): ask for 2 nvidia.com/gpu instead of 4", screen.text)
         await screen.press("a")
         assert screen.view.result.best == ("gpu-2",)
         await screen.press("a")
@@ -388,7 +389,7 @@ def test_nothing_is_suggested_while_suggestions_for_a_change_are_searched(monkey
 async def test_what_it_would_take_for_one_node_is_asked_for_by_a_key() -> None:
     async with opened(explorer(API)) as screen:
         await screen.press("j", "n")
-        assert "a: yours: " in screen.text
+        assert "a: yours " in screen.text
         await screen.press("a")
         assert "gpu-1" in screen.view.result.best
 

@@ -17,6 +17,7 @@ from rich.cells import cell_len
 from kubectl_sched.errors import SchedError
 from kubectl_sched.queries.explanation import Explanation
 from kubectl_sched.tui import explorer_state
+from kubectl_sched.tui.explorer_input import Exploration
 from kubectl_sched.tui.export import Shown, export, exported, format_of
 from kubectl_sched.tui.keys import EXPLORER, TRIAGE, help_lines
 from kubectl_sched.tui.lines.line import bar, bar_to_the_left, padded, plain, wrapped
@@ -47,7 +48,10 @@ def with_edits(name: str, *entries: str) -> View:
 def shown(view: View) -> Shown:
     listing = Listing(view.result, view.base.result)
     return Shown(
-        view=view, listing=listing, rows=rows_shown(view, listing, stage_named(stages(view.explanation), view.stage))
+        view=view,
+        listing=listing,
+        rows=rows_shown(view, listing, stage_named(stages(view.explanation), view.stage)),
+        about=Exploration(decisions=(), formats=FORMATS),
     )
 
 

@@ -66,9 +66,14 @@ _FINDINGS_SHOWN = 3
 
 
 def pod_document(
-    explanation: Explanation, display: Display, premises: Sequence[str] = (), changing: Sequence[str] = ()
+    explanation: Explanation,
+    display: Display,
+    premises: Sequence[str] = (),
+    changing: Sequence[str] = (),
+    *,
+    with_nodes: bool = True,
 ) -> Document:
-    """Return the answer about one pod."""
+    """Return the answer about one pod, with tables of nodes or without."""
     told = set(without_topology_key(explanation.shown)) if len(explanation.shown.totals) else ()
     notes = [each for each in (*explanation.warnings, *premises) if each not in told]
     if display.output == "html":
@@ -79,7 +84,7 @@ def pod_document(
         parts: Iterator[Said] = chain(_lead(explanation, display), asked, [Folding(view=view)], words)
         labels = tuple(facts(explanation))
     else:
-        parts, labels = _whole(explanation, display), tuple(_facts(explanation))
+        parts, labels = _whole(explanation, display, with_nodes=with_nodes), tuple(_facts(explanation))
     return Document(
         verdict=verdict_of_pod(explanation),
         parts=tuple(parts),
@@ -153,20 +158,26 @@ def _findings(findings: Sequence[Finding], *, in_full: bool) -> Iterator[Said]:
             yield Commands(commands=tuple(map(str, each.commands)), rank=5)
 
 
-def _whole(explanation: Explanation, display: Display) -> Iterator[Said]:
+def _whole(explanation: Explanation, display: Display, *, with_nodes: bool) -> Iterator[Said]:
     """Yield the answer in its order, for a terminal or for Markdown."""
     result, in_full = explanation.shown, display.in_full
     yield from _lead(explanation, display)
     yield from _words_of_scheduler(explanation)
+    if with_nodes:
+        yield from _nodes(result, in_full=in_full)
+    if in_full and result.binding:
+        actions = [f"{each.extension_point} {each.plugin}: {each.action}" for each in result.binding]
+        yield from (Sentence(text=each, rank=0, gap=not number) for number, each in enumerate(actions))
+
+
+def _nodes(result: ScheduleResult, *, in_full: bool) -> Iterator[Said]:
+    """Yield the nodes: where they drop out, the best with their points, and the evidence against others."""
     if len(result.nodes) > 1 and not result.fits:
         yield from _funnel(result, in_full=in_full)
     if len(result.totals):
         yield from _best(result, in_full=in_full)
     if result.verdict is not None and (in_full or not len(result.totals)) and result.pre_filter.is_success:
         yield from _rejected(result, in_full=in_full)
-    if in_full and result.binding:
-        actions = [f"{each.extension_point} {each.plugin}: {each.action}" for each in result.binding]
-        yield from (Sentence(text=each, rank=0, gap=not number) for number, each in enumerate(actions))
 
 
 def _words_of_scheduler(explanation: Explanation) -> Iterator[Said]:

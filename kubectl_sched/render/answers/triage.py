@@ -80,14 +80,14 @@ def triage_exit_code(triage: Triage) -> int:
 def triage_document(triage: Triage, display: Display) -> Document:
     """Return a paragraph for each group with its workloads; in full and on pages also its pods and what to paste."""
     is_page = display.output in PAGES
-    rows = _Rows(triage)
+    rows = WorkloadRows(triage)
     details = tuple(_group(each, rows) for each in triage.groups) if is_page or display.is_wide else ()
     told: Sequence[Said] = ()
     if is_page and triage.groups:
         table = group_table(triage.groups, triage.workloads, triage.at)
         told = (Listing(tables=(table,), caption="Causes, the largest first"),)
     elif not details:
-        told = tuple(chain.from_iterable(_paragraph(each, rows) for each in triage.groups))
+        told = tuple(chain.from_iterable(paragraph(each, rows) for each in triage.groups))
     return Document(
         verdict=Verdict(text=f"{lacking_in_words(triage.groups)}." if triage.groups else NOTHING),
         parts=(*told, *_on_purpose(triage)),
@@ -113,18 +113,24 @@ def lacking_in_words(groups: Sequence[Group]) -> str:
     return ", ".join(filter(None, told))
 
 
-def _paragraph(group: Group, rows: _Rows) -> Iterator[Said]:
+def paragraph(group: Group, rows: WorkloadRows) -> Iterator[Said]:
+    """Yield the cause, what helps, and the first workloads."""
     yield Sentence(text=f"{cause_of_pods(group)}.", tone="strong", gap=True)
-    helps = what_helps(group)
+    yield from help_of(group)
+    yield from _workloads(group, rows, _WORKLOADS_SHOWN)
+
+
+def help_of(group: Group) -> Iterator[Said]:
+    """Yield what helps the pods, else what they wait for."""
+    helps, waiting = what_helps(group), waits_for(group)
     if helps:
         yield Sentence(text=f"What helps: {helps}.", indent=_INDENT, tone="good")
-    yield from _about(group, rows, _WORKLOADS_SHOWN)
-
-
-def _about(group: Group, rows: _Rows, most: int) -> Iterator[Said]:
-    waiting, own = waits_for(group), rows.of(group)
-    if waiting and not what_helps(group):
+    elif waiting:
         yield Sentence(text=f"Waits for {waiting}.", indent=_INDENT)
+
+
+def _workloads(group: Group, rows: WorkloadRows, most: int) -> Iterator[Said]:
+    own = rows.of(group)
     if own:
         tables = (rows.table(own[:most], group), rows.table(own[:most], group, with_verdict=False))
         more = len(own) - most
@@ -133,7 +139,7 @@ def _about(group: Group, rows: _Rows, most: int) -> Iterator[Said]:
             yield Sentence(text=f"and {count(more, 'more workload')} (-o wide)", indent=_INDENT, tone="dim")
 
 
-class _Rows:
+class WorkloadRows:
     """The workloads of an answer by group, one column wide for all."""
 
     def __init__(self, triage: Triage) -> None:
@@ -142,11 +148,13 @@ class _Rows:
         self._widest = max((len(_name(each)) for each in triage.lacking), default=0)
 
     def of(self, group: Group) -> list[LackingWorkload]:
+        """Return the workloads of a group that lack pods."""
         return [self._by_key[key] for key in group.workloads if key in self._by_key]
 
     def table(
         self, rows: Sequence[LackingWorkload], group: Group, *, with_verdict: bool = True
     ) -> Table[LackingWorkload]:
+        """Return them as rows: what is there of each, how long it has waited, and its verdict where it is another."""
         said = cause_in_words(group)
         verdict: Column[LackingWorkload] = Column(
             heading="Verdict", cell=lambda row: "" if row.verdict in said else row.verdict, kind="words"
@@ -191,7 +199,7 @@ def _refusals(triage: Triage) -> Iterator[Document]:
         yield Document(verdict=Verdict(text=f"{heading}:"), parts=(*told, *rest), heading=heading)
 
 
-def _group(group: Group, rows: _Rows) -> Document:
+def _group(group: Group, rows: WorkloadRows) -> Document:
     """Return the whole answer about one group."""
     return Document(
         verdict=Verdict(text=f"{cause_of_pods(group)}."),
@@ -200,15 +208,18 @@ def _group(group: Group, rows: _Rows) -> Document:
     )
 
 
-def _parts(group: Group, rows: _Rows) -> Iterator[Said]:
-    helps = what_helps(group)
-    if helps:
-        yield Sentence(text=f"What helps: {helps}.", indent=_INDENT, tone="good")
-    yield from _about(group, rows, len(group.workloads))
+def _parts(group: Group, rows: WorkloadRows) -> Iterator[Said]:
+    yield from help_of(group)
+    yield from _workloads(group, rows, len(group.workloads))
     if group.pods:
         yield Sentence(text=", ".join(pod.key for pod in group.pods), indent=_INDENT)
     if group.suggestions:
-        yield Ladder(heading=WHAT_HELPS, rungs=tuple(map(_rung, group.suggestions)))
+        yield ladder_for_all(group.suggestions)
+
+
+def ladder_for_all(found: Sequence[ForAll]) -> Ladder:
+    """Return what helps the pods of a group, each with what it does for how many of them."""
+    return Ladder(heading=WHAT_HELPS, rungs=tuple(map(_rung, found)))
 
 
 def _rung(found: ForAll) -> Rung:

@@ -20,6 +20,8 @@ class Text(Struct):
     style: str = ""
     no_wrap: bool = False
     parts: list[tuple[str, int, int]] = field(default_factory=list)
+    command: str = ""
+    """The commands that are copied where the text is chosen."""
 
     def __post_init__(self) -> None:
         if not self.plain.isprintable():
@@ -35,7 +37,7 @@ class Text(Struct):
     def indented(self, columns: int) -> Text:
         """Return the text after so many blanks."""
         parts = [(style, start + columns, end + columns) for style, start, end in self.parts]
-        return Text(f"{' ' * columns}{self.plain}", self.style, self.no_wrap, parts)
+        return Text(f"{' ' * columns}{self.plain}", self.style, self.no_wrap, parts, self.command)
 
     def for_console(self) -> rich.Text:
         """Return the same for a console of rich's."""

@@ -137,7 +137,7 @@ def _commands(said: Commands, width: int) -> Iterator[Part]:
 def command_lines(command: str, width: int, indent: int = len(_INDENT)) -> Iterator[Text]:
     """Yield the command on lines that a shell takes for one, and that nothing may break: a terminal copies them."""
     for line in folded_command(command, width - indent):
-        yield Text(f"{' ' * indent}{line}", no_wrap=True)
+        yield Text(f"{' ' * indent}{line}", no_wrap=True, command=command)
 
 
 def _ladder(said: Ladder, width: int) -> Iterator[Part]:
@@ -160,6 +160,12 @@ def _ladder(said: Ladder, width: int) -> Iterator[Part]:
 
 def _rung(rung: Rung, place: int, width: int, *, labelled: bool) -> Iterator[Text]:
     """Yield ` 1 yours  ask for 4 GPUs ...`, and below it what to paste and what to change by hand."""
+    for line in _lines_of_rung(rung, place, width, labelled=labelled):
+        line.command = rung.to_copy
+        yield line
+
+
+def _lines_of_rung(rung: Rung, place: int, width: int, *, labelled: bool) -> Iterator[Text]:
     start = f"{place:>{_NUMBER}} {f'{rung.label:<{_LABEL}} ' if labelled else ''}"
     first, *rest = folded(safe(rung.text), width - len(start))
     line = Text(f"{start}{first}")
@@ -168,16 +174,10 @@ def _rung(rung: Rung, place: int, width: int, *, labelled: bool) -> Iterator[Tex
     yield from (Text(f"{' ' * len(start)}{each}") for each in rest)
     for command in rung.commands:
         yield from command_lines(command, width, _NUMBER + 2)
-    yield from (Text(each, no_wrap=True) for each in by_hand_lines(rung.by_hand, width, _NUMBER + 2))
+    yield from (Text(each, no_wrap=True) for each in _by_hand_lines(rung.by_hand, width, _NUMBER + 2))
 
 
-def steps_of(rung: Rung, width: int) -> list[str]:
-    """Return the lines to paste, then what is changed by hand."""
-    commands = (str(line) for command in rung.commands for line in command_lines(command, width))
-    return [*commands, *by_hand_lines(rung.by_hand, width)]
-
-
-def by_hand_lines(by_hand: Sequence[tuple[str, str]], width: int, indent: int = len(_INDENT)) -> Iterator[str]:
+def _by_hand_lines(by_hand: Sequence[tuple[str, str]], width: int, indent: int) -> Iterator[str]:
     """Yield what is changed by hand: the instruction, and the lines of the document."""
     for instruction, document in by_hand:
         told = f"{safe(instruction)}{':' if document else ''}"

@@ -8,10 +8,11 @@ from kubectl_sched.framework.amounts import amount_texts
 from kubectl_sched.framework.plugin_scores import MAX_NODE_SCORE
 from kubectl_sched.queries.contrast import contrast_of
 from kubectl_sched.record import Record
-from kubectl_sched.render.lead_waterfall import waterfall, waterfall_heading
+from kubectl_sched.render.document import Waterfall
 from kubectl_sched.render.safe_text import safe
 from kubectl_sched.render.sentences.node_sentences import preemption_there, verdict_in_words
 from kubectl_sched.suggestions.weight_margins import positions
+from kubectl_sched.tui.lines.document_lines import part_lines
 from kubectl_sched.tui.lines.line import BLANK, Span, Tone, bar, line, padded, wrapped
 
 if TYPE_CHECKING:
@@ -70,23 +71,12 @@ def details(result: ScheduleResult, row: int, width: int) -> list[Line]:
     there = preemption_there(result, row)
     lines += wrapped(there, width) if there is not None else []
     if row in result.total_of:
-        lines += _waterfall_lines(result, row, width)
+        contrast = contrast_of(result, result.nodes.names[row])
+        if contrast is not None and contrast.plugins:
+            lines += part_lines([Waterfall(contrast=contrast, among=result.nodes.names, in_full=False)], width)
         lines += _score_lines(result, row, width)
     elif not rejecting:
         lines += (BLANK, *wrapped(_otherwise(result), width))
-    return lines
-
-
-def _waterfall_lines(result: ScheduleResult, row: int, width: int) -> list[Line]:
-    """The winner against the node, or against the runner-up, as bars that add up to the lead."""
-    contrast = contrast_of(result, result.nodes.names[row])
-    if contrast is None or not contrast.plugins:
-        return []
-    lines = wrapped(waterfall_heading(contrast), width)
-    for number, bar_of in enumerate(waterfall(contrast)):
-        tone = Tone.BAD if bar_of.points.startswith("-") else Tone.GOOD
-        lines.append((Span(f"  {bar_of.points:>5} "), Span(f"{bar_of.bar:<16}", tone), Span(f" {bar_of.plugin}")))
-        lines += wrapped(bar_of.because, width, Tone.DIM, indent=_INDENT) if bar_of.because and not number else []
     return lines
 
 

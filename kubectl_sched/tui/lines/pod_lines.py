@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_sched.render.safe_text import count, safe
+from kubectl_sched.render.document import Document
+from kubectl_sched.render.safe_text import safe
 from kubectl_sched.render.sentences.verdict_line import verdict_line, verdict_of_pod
 from kubectl_sched.render.table import without_common_prefix
-from kubectl_sched.tui.lines.line import Span, Tone, name_in, padded, wrapped
+from kubectl_sched.tui.lines.document_lines import document_lines
+from kubectl_sched.tui.lines.line import Span, Tone, name_in, padded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,12 +21,6 @@ _LONGEST_NAME = 44
 _OUTCOME = 15
 _ROOMY = 100
 _MARK = 2
-
-
-def pods_heading(explanations: Sequence[Explanation]) -> str:
-    """Count the pods that would land."""
-    fitting = sum(each.result.fits for each in explanations)
-    return f"{count(len(explanations), 'pod')}, each on its own against the same state: {fitting:,} would land."
 
 
 class PodLines:
@@ -68,7 +64,7 @@ def _longest(keys: Sequence[str]) -> int:
 
 def whole(explanation: Explanation, width: int) -> list[Line]:
     """The sentence about a pod."""
-    return wrapped(verdict_line(explanation), width)
+    return document_lines(Document(verdict=verdict_of_pod(explanation)), width)
 
 
 def matching(explanations: Sequence[Explanation], text: str) -> list[int]:

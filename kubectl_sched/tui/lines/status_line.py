@@ -4,18 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
+from kubectl_sched.render.document import Document
 from kubectl_sched.render.safe_text import count, safe
-from kubectl_sched.render.sentences.verdict_line import verdict_line
+from kubectl_sched.render.sentences.verdict_line import verdict_of_pod
 from kubectl_sched.tui.explorer_state import RANK
+from kubectl_sched.tui.lines.document_lines import document_lines
 from kubectl_sched.tui.lines.line import Span, Tone, first_lines, wrapped
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kubectl_sched.tui.explorer_state import View
     from kubectl_sched.tui.lines.line import Line
     from kubectl_sched.tui.pipeline import Stage
 
 _SENTENCE_LINES = 3
 _NEW_NODES_LINES = 2
+_CHANGING_SHOWN = 2
 _ORDER = {
     RANK: "best first",
     "node": "by name",
@@ -26,19 +33,23 @@ _ORDER = {
 }
 
 
-def sentence(view: View, width: int) -> list[Line]:
-    """Return the verdict on three lines at most, and the verdicts on new nodes. With edits it begins with WHAT IF."""
-    told = verdict_line(view.explanation)
+def sentence(view: View, changing: Sequence[str], width: int) -> list[Line]:
+    """Return the verdict, what changes it and the verdicts on new nodes, each on few lines.
+
+    With edits it begins with WHAT IF.
+    """
+    verdict = verdict_of_pod(view.explanation)
     if view.edits:
-        told = f"WHAT IF ({len(view.edits)}): {told}"
-    tone = Tone.GOOD if view.result.fits else Tone.BAD
-    lines = first_lines(wrapped(told, width, tone), _SENTENCE_LINES, width)
+        verdict = replace(verdict, subject=f"WHAT IF ({len(view.edits)}): {verdict.subject}")
+    lines = first_lines(document_lines(Document(verdict=verdict), width), _SENTENCE_LINES, width)
+    for note in dict.fromkeys((*changing, *view.explanation.changing)[:_CHANGING_SHOWN]):
+        lines += first_lines(wrapped(note, width, Tone.STRONG), 1, width)
     found = view.explanation.new_nodes
     if found is not None:
         from kubectl_sched.render.sentences.new_nodes_sentences import verdict_sentences  # most clusters need none
 
-        for verdict in verdict_sentences(found):
-            lines += first_lines(wrapped(verdict, width), _NEW_NODES_LINES, width)
+        for said in verdict_sentences(found):
+            lines += first_lines(wrapped(said, width), _NEW_NODES_LINES, width)
     return lines
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_sched.render.safe_text import safe
-from kubectl_sched.tui.lines.line import Span, Tone, wrapped
+from kubectl_sched.tui.decision import why_untriable
+from kubectl_sched.tui.lines.line import Span, Tone, first_lines, wrapped
 from kubectl_sched.tui.lines.what_if_changes import changes, in_words
 from kubectl_sched.tui.typed_edits import FORMS
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from kubectl_sched.suggestions.change import Suggestion
     from kubectl_sched.tui.explorer_state import View
     from kubectl_sched.tui.lines.line import Line
+
+_SUGGESTION_LINES = 3
 
 
 def hint(entry: str, problem: str, width: int) -> list[Line]:
@@ -40,11 +43,13 @@ def pane_lines(view: View, suggestions: Sequence[Suggestion], chosen: int, width
 
 
 def suggestion_lines(suggestions: Sequence[Suggestion], chosen: int, width: int) -> list[Line]:
-    """Return one suggestion as its rung of the ladder says it, and how many there are."""
+    """Return one suggestion as its rung of the ladder says it, and how many there are; the report has all of it."""
     if not suggestions:
         return []
     number = chosen % len(suggestions)
-    told = f"{suggestions[number].rung}: {suggestions[number].advice}"
+    suggestion = suggestions[number]
     others = f" ({number + 1} of {len(suggestions)}, A: next)" if len(suggestions) > 1 else ""
-    first, *rest = wrapped(f"a: {safe(told)}{others}", width)
+    key = "i" if why_untriable(suggestion) else "a"
+    told = wrapped(f"{key}: {suggestion.rung}{others}: {safe(suggestion.advice)}", width)
+    first, *rest = first_lines(told, _SUGGESTION_LINES, width)
     return [(Span(first[0].text[:2], Tone.STRONG), Span(first[0].text[2:])), *rest]

@@ -12,7 +12,7 @@ from textual.widgets import Static
 
 from kubectl_sched.errors import SchedError
 from kubectl_sched.tui import explorer_state
-from kubectl_sched.tui.decision import context_of
+from kubectl_sched.tui.decision import context_of, why_untriable
 from kubectl_sched.tui.edits import EditNodes, TakeUp, texts
 from kubectl_sched.tui.entry_completion import words_of
 from kubectl_sched.tui.keys import EXPLORER, WHAT_IF
@@ -155,6 +155,9 @@ class DecisionScreen(Screen[None]):
             self.show(self.view, "there is no suggestion to apply")
             return
         suggestion = self.suggestions[self.chosen_suggestion % len(self.suggestions)]
+        if why := why_untriable(suggestion):
+            self.show(self.view, why)
+            return
         self.suggestions = ()  # none is made twice, nor one that was tried without this change
         self.edit(tuple(TakeUp(change=change) for change in suggestion.changes))
 

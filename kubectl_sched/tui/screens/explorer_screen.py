@@ -11,11 +11,9 @@ from textual.widgets import Input, Static
 
 from kubectl_sched.tui import explorer_state
 from kubectl_sched.tui.export import Shown
-from kubectl_sched.tui.keys import EXPLORER, FILTER, REPORT
-from kubectl_sched.tui.lines.line import Tone, line
+from kubectl_sched.tui.keys import EXPLORER, FILTER
 from kubectl_sched.tui.lines.node_columns import NodeLines, column_at, columns, heading, sort_keys
 from kubectl_sched.tui.lines.node_lines import details
-from kubectl_sched.tui.lines.report_lines import report_lines
 from kubectl_sched.tui.lines.status_line import sentence, status
 from kubectl_sched.tui.listing import rows_shown
 from kubectl_sched.tui.pipeline import moved_to
@@ -23,8 +21,8 @@ from kubectl_sched.tui.screens.compare_screen import CompareScreen
 from kubectl_sched.tui.screens.decision_screen import DecisionScreen
 from kubectl_sched.tui.screens.explorer_layout import KEYS, LAYOUT
 from kubectl_sched.tui.screens.export_screen import ExportScreen
-from kubectl_sched.tui.screens.lines_screen import Page
 from kubectl_sched.tui.screens.node_screen import NodeScreen
+from kubectl_sched.tui.screens.report_screen import ReportScreen
 from kubectl_sched.tui.screens.weight_margins_screen import WeightsScreen
 from kubectl_sched.tui.widgets.key_line import KeyLine
 from kubectl_sched.tui.widgets.line_list import LineList
@@ -38,28 +36,8 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.binding import BindingType
 
-    from kubectl_sched.suggestions.change import Suggestion
     from kubectl_sched.tui.edits import Weigh
-    from kubectl_sched.tui.explorer_state import View
     from kubectl_sched.tui.lines.node_columns import Column
-
-
-class ReportScreen(Page[None]):
-    """Paragraphs to scroll through."""
-
-    def __init__(self, view: View, suggestions: Sequence[Suggestion], notes: Sequence[str]) -> None:
-        super().__init__(REPORT, cursor=True)
-        self._view = view
-        self._suggestions = suggestions
-        self._notes = notes
-
-    def draw(self) -> None:
-        """All of it, at the present width."""
-        self.head([line(f"All that is said of {self._view.result.pod.key}", Tone.STRONG)])
-        self.lines.show_lines(
-            report_lines(self._view, self._suggestions, self._notes, self.size.width - 1),
-            cursor=self.lines.cursor,
-        )
 
 
 _SETTLING_SECONDS = 0.03
@@ -109,7 +87,7 @@ class ExplorerScreen(DecisionScreen):
         row = self.row if row is None else row
         stage = self.stage
         self.rows = rows_shown(view, self.listing, stage).tolist()
-        self.query_one("#sentence", Static).update(as_texts(sentence(view, width), theme))
+        self.query_one("#sentence", Static).update(as_texts(sentence(view, self.about.changing, width), theme))
         self.query_one(PipelineBar).show(self.stages, view.stage)
         self.query_one("#status", Static).update(as_text(status(view, len(self.rows), stage, self.message), theme))
         self._draw_nodes(self.rows.index(row) if row in self.rows else 0)
@@ -250,7 +228,7 @@ class ExplorerScreen(DecisionScreen):
 
     def action_report(self) -> None:
         """All that is said of the decision as a whole."""
-        self.app.push_screen(ReportScreen(self.view, self.suggestions, self.about.notes))
+        self.app.push_screen(ReportScreen(self.view, self.suggestions, self.about))
 
     def action_export(self) -> None:
         """Write what is shown to a file."""
@@ -258,6 +236,6 @@ class ExplorerScreen(DecisionScreen):
             view=self.view,
             listing=self.listing,
             rows=rows_shown(self.view, self.listing, self.stage),
-            notes=self.about.notes,
+            about=self.about,
         )
         self.app.push_screen(ExportScreen(shown, self.about.formats), lambda told: self.show(self.view, told or ""))

@@ -1,13 +1,14 @@
-"""One group of pending pods: its sentence, and a line for each pod; one opens in the explorer."""
+"""One group of pending pods: a line for each pod, of which one opens in the explorer; and what helps all of them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_sched.tui.keys import GROUP
-from kubectl_sched.tui.lines.group_lines import group_heading
+from kubectl_sched.tui.keys import GROUP, TRIAL
+from kubectl_sched.tui.lines.group_lines import group_heading, trial_lines
 from kubectl_sched.tui.lines.pod_lines import PodLines, matching, whole
 from kubectl_sched.tui.screens.filtered_page import FilteredPage
+from kubectl_sched.tui.screens.lines_screen import Page
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,3 +60,16 @@ class GroupScreen(FilteredPage):
     def action_try_all(self) -> None:
         """Try what helps on all pods of the group."""
         self._try_all(self._group)
+
+
+class TrialScreen(Page[None]):
+    """The ladder of the group, and where its pods land by each rung."""
+
+    def __init__(self, group: Group) -> None:
+        super().__init__(TRIAL, cursor=True)
+        self._group = group
+
+    def draw(self) -> None:
+        """All of it, at the present width."""
+        self.head(group_heading(self._group, self.size.width))
+        self.lines.show_lines(trial_lines(self._group, self.size.width - 1), cursor=self.lines.cursor)

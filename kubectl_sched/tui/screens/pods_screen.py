@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
+from kubectl_sched.render.answers.pods import in_sum
 from kubectl_sched.tui.keys import PODS
 from kubectl_sched.tui.lines.line import Tone, wrapped
-from kubectl_sched.tui.lines.pod_lines import PodLines, matching, pods_heading, whole
+from kubectl_sched.tui.lines.pod_lines import PodLines, matching, whole
 from kubectl_sched.tui.screens.lines_screen import Page
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class PodsScreen(Page[None]):
         """Draw the pods that match, at the present width."""
         width = self.size.width
         explanations = [decision.explanation for decision in self._decisions]
-        self.head(wrapped(pods_heading(explanations), width, Tone.STRONG))
+        self.head(wrapped(in_sum(explanations, None), width, Tone.STRONG))
         self._shown = matching(explanations, self.query_one(Input).value)
         line_of = PodLines(explanations, width - 1)
         self.lines.show(

@@ -6,23 +6,22 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
 from textual import work
 
+from kubectl_sched.queries.triage import Triage
 from kubectl_sched.render.answers.triage import lacking_in_words
 from kubectl_sched.render.safe_text import count
 from kubectl_sched.render.sentences.group_sentences import cause_in_words
 from kubectl_sched.tui.keys import TRIAGE
-from kubectl_sched.tui.lines.group_lines import GroupLines, matching_groups, note_lines, refusal_lines
-from kubectl_sched.tui.lines.line import Tone, wrapped
+from kubectl_sched.tui.lines.group_lines import group_rows, lines_above, lines_below, matching_groups
 from kubectl_sched.tui.screens.filtered_page import FilteredPage
-from kubectl_sched.tui.screens.group_screen import GroupScreen
-from kubectl_sched.tui.screens.trial_screen import TrialScreen
+from kubectl_sched.tui.screens.group_screen import GroupScreen, TrialScreen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from kubectl_sched.queries.explanation import Explanation
-    from kubectl_sched.queries.pending.lacking_workloads import LackingWorkload
     from kubectl_sched.queries.triage import Group, Triaging
     from kubectl_sched.tui.engine import Engine
     from kubectl_sched.tui.widgets.line_list import LineList
@@ -41,11 +40,11 @@ class TriageScreen(FilteredPage):
         self._open_one = open_one
         self._groups: list[Group] = []
         self._shown: list[Group] = []
-        self._workloads: tuple[LackingWorkload, ...] = ()
+        self._triage = Triage(groups=())
         self._judged = 0
         self._is_judging = True
+        self._is_settled = False
         self._searched = 0
-        self._notes: tuple[str, ...] = ()
 
     def on_mount(self) -> None:
         """Begin to judge."""
@@ -64,31 +63,33 @@ class TriageScreen(FilteredPage):
             self._searched = index + 1
             self.draw()
         found = await self._engine.run(lambda: self._triaging.answer(tuple(self._groups)))
-        self._notes = (*found.notes, *found.warnings)
+        self._triage = replace(found, changing=(*found.warnings, *found.changing))
         self.draw()
 
     def _group(self) -> None:
         """Group what has been judged, with every sentence that is drawn: replays take turns in the engine's thread."""
         self._groups = list(self._triaging.groups())
-        self._workloads = self._triaging.workloads(self._groups)
+        workloads = self._triaging.workloads(self._groups)
+        self._triage = Triage(groups=(), workloads=workloads, at=self._triaging.at, refusals=self._triaging.refusals)
         for group in self._groups:
             cause_in_words(group)
 
     def draw(self) -> None:
         """The groups that match, at the present width."""
-        self.head(wrapped(self._told(), self.size.width, Tone.STRONG))
+        self.head(lines_above(self._told(), self._triage, self.size.width))
         at = self.lines.cursor
         # Until all are judged the cursor of somebody who has not moved it stays on the largest group.
-        chosen = self._shown[at].cause if at < len(self._shown) and not (self._is_judging and at == 0) else None
+        is_kept = at < len(self._shown) and (at or self._is_settled)
+        chosen = self._shown[at].cause if is_kept else None
+        self._is_settled = not self._is_judging
         self._shown = matching_groups(self._groups, self.entry.value)
         width = self.size.width - 1
-        table = GroupLines(self._shown, self._workloads, self._triaging.at, width)
         causes = [group.cause for group in self._shown]
         self.lines.show_rows(
-            table.rows,
-            heading=table.heading,
+            group_rows(self._shown, self._triage, width),
+            heading=None,
             cursor=causes.index(chosen) if chosen in causes else 0,
-            below=(*refusal_lines(self._triaging.refusals, width), *note_lines(self._notes, width)),
+            below=lines_below(self._triage, width),
         )
 
     def _told(self) -> str:

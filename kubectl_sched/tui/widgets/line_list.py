@@ -197,9 +197,9 @@ class LineList(ScrollView, can_focus=True):
 
     @property
     def command(self) -> str:
-        """The command that the row under the cursor is a part of."""
-        row = self._row(self.cursor) if self.count else ()
-        return next((span.command for line in row for span in line if span.command), "")
+        """The command that the row under the cursor is a part of, else the first one below it."""
+        rows = map(self._row, range(self.cursor, self.count)) if self._has_cursor else ()
+        return next((span.command for row in rows for line in row for span in line if span.command), "")
 
     def action_move(self, step: int) -> None:
         """A line up or down."""
