@@ -23,6 +23,7 @@ from kubectl_sched.errors import SchedError
 from kubectl_sched.own_error import EXIT_CODE
 from kubectl_sched.record import Record
 from kubectl_sched.render.sentences.headline import decision
+from kubectl_sched.scheduler.cycle_result import CycleResult
 from kubectl_sched.scheduler.result import UNKNOWN_EXIT_CODE
 from kubectl_sched.sources.live.live_errors import ClusterError
 
@@ -227,11 +228,13 @@ class _Once:
         said = f"pod {situation.pod.key} has no node{'' if left else ', and nothing is left of the attempt'}"
         return self._ended("Interrupted", INTERRUPTED, said, plan, situation, None, left)
 
-    def _as_it_is_now(self, situation: Situation, node: str) -> ScheduleResult | None:
+    def _as_it_is_now(self, situation: Situation, node: str) -> CycleResult | None:
         """The result with the pod as the server has it now; None if the verdict may no longer hold."""
         result, judged = situation.result, situation.pod
         pod = read_pod(self._tools.writer, judged)
         if pod is None or pod.spec.node_name or not is_judged_alike(pod, judged):
+            return None
+        if not isinstance(result, CycleResult):
             return None
         if pod.status.nominated_node_name != judged.status.nominated_node_name:
             return None

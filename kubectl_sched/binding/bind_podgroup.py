@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from kubectl_sched.binding.bind_once import Tools
     from kubectl_sched.binding.podgroup_plan import GroupSituation
     from kubectl_sched.render.answers.binding_plan import BindingPlan
-    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.scheduler.cycle_result import CycleResult
 
 _ROUNDS = 5
 """The most cycles that are run because something changed meanwhile."""
@@ -111,7 +111,7 @@ class _OfGroup:
             return self._ended("Planned", 0, said, situation, plan)
         return self._ended("Bound", 0, f"{situation.key} bound to {plan.node}", situation, plan)
 
-    def _as_they_are_now(self, situation: GroupSituation) -> list[tuple[ScheduleResult, str]] | None:
+    def _as_they_are_now(self, situation: GroupSituation) -> list[tuple[CycleResult, str]] | None:
         """The members with their pods as the server has them; None if the verdict may no longer hold."""
         base, writer = situation.cycle.scheduler.nodes, self._tools.writer
         found = []
@@ -124,7 +124,7 @@ class _OfGroup:
         stands = all(is_as_judged(read_node(writer, node), result, node) for node, result in judged.items())
         return found if stands else None
 
-    def _tried(self, members: Sequence[tuple[ScheduleResult, str]]) -> str:
+    def _tried(self, members: Sequence[tuple[CycleResult, str]]) -> str:
         """Have the server try each binding before the first is written; return its refusal of one, empty if none."""
         trial = self._tools.writer.trying()
         for result, node in members:
@@ -136,7 +136,7 @@ class _OfGroup:
                     return f"the server would not bind pod {result.pod.key}, so none was bound: {error}"
         return ""
 
-    def _bind_members(self, situation: GroupSituation, members: Sequence[tuple[ScheduleResult, str]]) -> bool:
+    def _bind_members(self, situation: GroupSituation, members: Sequence[tuple[CycleResult, str]]) -> bool:
         """Bind one after the other; with the first the group is told, so that a later run need not."""
         is_whole, is_told = True, self._order.dry_run != "none"
         for result, node in members:
@@ -146,7 +146,7 @@ class _OfGroup:
                 is_told = True
         return is_whole
 
-    def _bind_member(self, result: ScheduleResult, node: str) -> bool:
+    def _bind_member(self, result: CycleResult, node: str) -> bool:
         """Bind one member; False if it has not got its node."""
         key = result.pod.key
         if self._tools.stop.is_set() or (self._failures and not self._bound):

@@ -39,8 +39,7 @@ if TYPE_CHECKING:
     from kubectl_sched.binding.pre_bind import Done, Written
     from kubectl_sched.binding.writer import Writer
     from kubectl_sched.framework.reserved_object import Reservation
-    from kubectl_sched.framework.runtime import Framework
-    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.scheduler.cycle_result import CycleResult
 
 _TRIES = 5
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.5, 5.0
@@ -99,7 +98,7 @@ class BindingCycle:
 
     def run(
         self,
-        result: ScheduleResult,
+        result: CycleResult,
         node: str,
         stop: PodInPreBind,
         reservations: Sequence[Reservation] | None = None,
@@ -110,8 +109,7 @@ class BindingCycle:
         """
         if reservations is None:
             reservations = reserved(result, node, time_now())
-        assert result.framework is not None  # noqa: S101 - a pod that no profile serves is never bound
-        run = _Run(self._writer, self._recorder, result, result.framework, node, stop, is_patient=self._is_patient)
+        run = _Run(self._writer, self._recorder, result, node, stop, is_patient=self._is_patient)
         return run.ended(reservations)
 
 
@@ -122,8 +120,7 @@ class _Run:
         self,
         writer: Writer,
         recorder: EventRecorder,
-        result: ScheduleResult,
-        framework: Framework,
+        result: CycleResult,
         node: str,
         stop: PodInPreBind,
         *,
@@ -133,7 +130,7 @@ class _Run:
         self._writer = writer
         self._recorder = recorder
         self._result = result
-        self._framework = framework
+        self._framework = result.framework
         self._node = node
         self._stop = stop
         self._pod = result.pod
@@ -188,7 +185,7 @@ class _Run:
         return bool(reservations) or bool(self._claims())
 
     def _claims(self) -> Sequence[ResourceClaim]:
-        state = self._result.state.get(CLAIMS) if self._result.state is not None else None
+        state = self._result.state.get(CLAIMS)
         return state.claims.claims if state is not None else ()
 
     def _nominate(self) -> None:

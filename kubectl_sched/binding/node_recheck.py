@@ -15,6 +15,7 @@ from kubectl_sched.api.pod import Pod
 from kubectl_sched.binding.api_requests import object_path
 from kubectl_sched.binding.object_reader import read_pods_on
 from kubectl_sched.record import Record
+from kubectl_sched.scheduler.cycle_result import CycleResult
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.sources.discovery.replay_setup import scheduler_for
 
@@ -78,7 +79,7 @@ def overcommitted(
     Only what those pods have caused counts.
     """
     row = result.nodes.row_of.get(name)
-    if row is None or now.node is None or result.framework is None or result.outcome is Outcome.ERROR:
+    if row is None or now.node is None or not isinstance(result, CycleResult) or result.outcome is Outcome.ERROR:
         return None
     known = {pod.metadata.uid for pod in result.nodes.node(row).pods}
     came = [pod for pod in now.pods if pod.metadata.uid not in known and pod.metadata.uid != result.pod.metadata.uid]

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.queries.podgroups import CycleOfOne
     from kubectl_sched.render.answers.binding_plan import PlannedWrite
+    from kubectl_sched.scheduler.cycle_result import CycleResult
     from kubectl_sched.scheduler.podgroup_result import Member, PodGroupResult
-    from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.sources.dump.dump import Dump
 
 _UNKNOWN = ActiveScheduler(state="unknown", evidence="no pod of the group waits")
@@ -55,7 +55,7 @@ class GroupSituation(CachingRecord, frozen=True, kw_only=True):
         return f"podgroup {self.result.info.group.key}"
 
     @property
-    def placed(self) -> tuple[tuple[ScheduleResult, str], ...]:
+    def placed(self) -> tuple[tuple[CycleResult, str], ...]:
         """The members that get a node, each with its part of the cycle."""
         members = self.result.members
         return tuple((each.result, each.node_name) for each in members if each.result and each.node_name)

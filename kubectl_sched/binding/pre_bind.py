@@ -20,7 +20,6 @@ from kubectl_sched.api.resource import ResourceClaim
 from kubectl_sched.api.storage import PersistentVolume, PersistentVolumeClaim
 from kubectl_sched.binding.api_requests import collection_path, pre_bind
 from kubectl_sched.binding.object_reader import find
-from kubectl_sched.config.versions import NEWEST, RELEASES
 from kubectl_sched.dynamic_resource_allocation.device_configs import device_configs
 from kubectl_sched.errors import SchedError
 from kubectl_sched.framework.reserved_object import Write, renamed
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from kubectl_sched.binding.cancellable_binding import PodInPreBind
     from kubectl_sched.binding.writer import JSON, Writer
     from kubectl_sched.framework.reserved_object import Reservation
-    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.scheduler.cycle_result import CycleResult
 
 _TRIES = 5
 _PLUGIN_OF = {
@@ -86,7 +85,7 @@ class Done(NamedTuple):
 class PreBind:
     """The PreBind of one pod on one node. `done` grows with each write."""
 
-    def __init__(self, writer: Writer, result: ScheduleResult, stop: PodInPreBind) -> None:
+    def __init__(self, writer: Writer, result: CycleResult, stop: PodInPreBind) -> None:
         self._writer = writer
         self._result = result
         self._stop = stop
@@ -224,8 +223,7 @@ class PreBind:
     def _with_configs(self, reservation: Reservation, allocation: JSON, claim: JSON) -> JSON:
         names = dict.fromkeys(one.class_name for one in reservation.chosen)
         classes = {name: found.item for name in names if (found := find(self._writer, "DeviceClass", name))}
-        framework = self._result.framework
-        release = RELEASES[NEWEST] if framework is None else framework.handle.release
+        release = self._result.framework.handle.release
         configs = device_configs(claim, classes, reservation.chosen, release.devices)
         if not configs:
             return allocation

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from http import HTTPStatus
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from msgspec.structs import replace
 
@@ -22,6 +22,7 @@ from kubectl_sched.binding.pre_bind_waiting import POLL_SECONDS
 from kubectl_sched.binding.timestamps import time_now
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.record import Record
+from kubectl_sched.scheduler.cycle_result import CycleResult
 from kubectl_sched.sources.live.live_errors import ClusterError, ResponseError
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.scheduler.podgroup_result import PodGroupResult
     from kubectl_sched.scheduler.result import ScheduleResult
+
+_Result = TypeVar("_Result", bound="ScheduleResult")
 
 _BEYOND_GRACE_SECONDS = 30
 _DEFAULT_GRACE_SECONDS = 30
@@ -108,7 +111,7 @@ class Preempted(Record, frozen=True, kw_only=True):
 def preemption_of(result: ScheduleResult) -> Preemption | None:
     """Return the preemption that makes room for the result's pod; None if it does not help."""
     found = result.post_filter
-    if found is None or not found.nominated_node or not found.victims or result.framework is None:
+    if found is None or not found.nominated_node or not found.victims or not isinstance(result, CycleResult):
         return None
     pod, node = result.pod, found.nominated_node
     lower = (each for each in result.nodes.nominated.get(node, ()) if each.priority < pod.priority)
@@ -135,7 +138,7 @@ def preemptions_of_group(result: PodGroupResult, framework: Framework) -> tuple[
     return tuple(each for each in own if each is not None)
 
 
-def without_preemption(result: ScheduleResult) -> ScheduleResult:
+def without_preemption(result: _Result) -> _Result:
     """Return the result without a nomination that rests on preemption."""
     if result.post_filter is None or not result.post_filter.victims:
         return result

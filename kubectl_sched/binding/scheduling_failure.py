@@ -21,6 +21,7 @@ from kubectl_sched.binding.timestamps import time_now
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.framework.fit_error import NO_NODES_AVAILABLE, event_note
 from kubectl_sched.record import Record
+from kubectl_sched.scheduler.cycle_result import CycleResult
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.sources.live.live_errors import ClusterError, ResponseError
 
@@ -85,7 +86,7 @@ def _report(reason: str, message: str, nominated: str | None) -> Report:
 
 def _fit_error_message(result: ScheduleResult) -> str:
     """The whole FitError text with what PostFilter said, as the condition has it; the event may cut it."""
-    if result.message is None or result.message == NO_NODES_AVAILABLE or result.verdict is None:
+    if not isinstance(result, CycleResult) or result.verdict is None or result.message in {None, NO_NODES_AVAILABLE}:
         return result.message or ""
     said = result.post_filter.status.message if result.post_filter is not None else ""
     return result.fit_error(said)
@@ -106,7 +107,7 @@ def report_failure(
     `result.pod` is the pod as it was last seen.
     """
     report = report_of(result, failed)
-    if report is None or result.framework is None:
+    if report is None or not isinstance(result, CycleResult):
         return ()
     return write_report(writer, recorder, result.pod, report, result.framework)
 

@@ -16,6 +16,7 @@ from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.plugins.dynamic_resources.state import STATE as CLAIMS
 from kubectl_sched.render.answers.binding_plan import BindingPlan, PlannedWrite
 from kubectl_sched.render.sentences.headline import headline
+from kubectl_sched.scheduler.cycle_result import CycleResult
 from kubectl_sched.scheduler.end_of_cycle import reserved
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def plan_of(situation: Situation, order: Order) -> BindingPlan:
 
 
 def _writes(situation: Situation, order: Order, node: str | None, victims: tuple[Pod, ...]) -> tuple[PlannedWrite, ...]:
-    if node is not None:
+    if node is not None and isinstance(situation.result, CycleResult):
         return binding_writes(situation.result, node)
     if situation.stale:
         return tuple(_stale_claim_writes(situation.stale))
@@ -88,7 +89,7 @@ def in_words(plan: BindingPlan) -> str:
     return f"would bind pod {plan.pod} to node {plan.node}"
 
 
-def binding_writes(result: ScheduleResult, node: str) -> tuple[PlannedWrite, ...]:
+def binding_writes(result: CycleResult, node: str) -> tuple[PlannedWrite, ...]:
     """In order, what BindingCycle writes if all goes well."""
     pod = result.pod
     reservations = reserved(result, node, time_now())
@@ -103,17 +104,18 @@ def binding_writes(result: ScheduleResult, node: str) -> tuple[PlannedWrite, ...
     return tuple(planned)
 
 
-def _nominates(result: ScheduleResult, reservations: tuple[Reservation, ...]) -> bool:
-    framework, state = result.framework, result.state
-    claims = state.get(CLAIMS) if state is not None else None
+def _nominates(result: CycleResult, reservations: tuple[Reservation, ...]) -> bool:
+    claims = result.state.get(CLAIMS)
     waits = bool(reservations) or (claims is not None and bool(claims.claims.claims))
-    return waits and framework is not None and framework.handle.features.enabled("NominatedNodeNameForExpectation")
+    return waits and result.framework.handle.features.enabled("NominatedNodeNameForExpectation")
 
 
 def _failure_writes(result: ScheduleResult) -> tuple[PlannedWrite, ...]:
     """The requests of report_failure for a pod that does not fit."""
     report = report_of(result)
-    return report_writes(result.pod, report, result.framework) if report is not None and result.framework else ()
+    if report is None or not isinstance(result, CycleResult):
+        return ()
+    return report_writes(result.pod, report, result.framework)
 
 
 def report_writes(pod: Pod, report: Report, framework: Framework) -> tuple[PlannedWrite, ...]:

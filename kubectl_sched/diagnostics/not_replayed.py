@@ -11,18 +11,18 @@ from kubectl_sched.scheduler.member_result import MemberResult
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.scheduler.cycle_result import CycleResult
 
 _MEMBERS_NAMED = 5
 
 
-def not_replayed(result: ScheduleResult) -> Iterator[str]:
+def not_replayed(result: CycleResult) -> Iterator[str]:
     """A sentence for each that concerns the pod."""
     yield from _group_cycle(result)
     yield from _filter_timeout(result)
 
 
-def _group_cycle(result: ScheduleResult) -> Iterator[str]:
+def _group_cycle(result: CycleResult) -> Iterator[str]:
     """The group, its minCount and its members (schedule_one_podgroup.go places them in one cycle)."""
     name = result.pod.group_name
     if name is None:
@@ -41,19 +41,18 @@ def _group_cycle(result: ScheduleResult) -> Iterator[str]:
     )
 
 
-def _how_scheduled(result: ScheduleResult) -> str:
+def _how_scheduled(result: CycleResult) -> str:
     if isinstance(result, MemberResult):
         return "kube-scheduler places them in one cycle, and this is the pod's part of it"
-    handle = result.framework.handle if result.framework is not None else None
-    if handle is None or not (handle.release.groups_have_cycle and handle.features.enabled("GenericWorkload")):
+    handle = result.framework.handle
+    if not (handle.release.groups_have_cycle and handle.features.enabled("GenericWorkload")):
         return "kube-scheduler schedules them one by one"
     if result.current_node:
         return "kube-scheduler places them in one cycle; a pod that has a node is replayed by itself"
     return "kube-scheduler places them in one cycle, and this is the pod by itself"
 
 
-def _filter_timeout(result: ScheduleResult) -> Iterator[str]:
-    assert result.framework is not None  # noqa: S101 - asked only of results of a cycle
+def _filter_timeout(result: CycleResult) -> Iterator[str]:
     args = result.framework.profile.args.get("DynamicResources")
     if not isinstance(args, DynamicResourcesArgs) or args.filter_timeout is None:
         return

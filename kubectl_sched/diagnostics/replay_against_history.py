@@ -9,6 +9,7 @@ from kubectl_sched.api.component_helpers.volume_claims import claim_uses, class_
 from kubectl_sched.api.storage import WAIT_FOR_FIRST_CONSUMER, PersistentVolumeClaim, StorageClass
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.record import Record
+from kubectl_sched.scheduler.cycle_result import CycleResult
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.sources.pod_surroundings import KUBELET_BEGINNINGS, bound_at
 
@@ -247,7 +248,7 @@ def likely_causes(result: ScheduleResult, message: str, at: str, around: Surroun
     seen = message.partition(" nodes are available")[0].rpartition("/")[2]
     if seen.isdecimal() and int(seen) != len(result.nodes):
         yield f"kube-scheduler saw {seen} nodes, and here there are {len(result.nodes)}"
-    framework = result.framework
+    framework = result.framework if isinstance(result, CycleResult) else None
     if framework is not None and framework.handle.extenders:
         yield "its configuration has extenders, which have a say of their own"
     if framework is not None and framework.profile.unknown_plugins:

@@ -8,6 +8,7 @@ from kubectl_sched.api.apimachinery.quantity import milli_value
 from kubectl_sched.api.component_helpers.pod_qos import pod_qos
 from kubectl_sched.api.component_helpers.resource_names import is_extended_resource_name
 from kubectl_sched.diagnostics.not_replayed import not_replayed
+from kubectl_sched.scheduler.cycle_result import CycleResult
 from kubectl_sched.scheduler.member_result import MemberResult
 from kubectl_sched.scheduler.num_feasible_nodes import num_feasible_nodes_to_find
 
@@ -30,7 +31,7 @@ def warnings(result: ScheduleResult, configuration: Configuration) -> tuple[str,
 
 
 def _all(result: ScheduleResult, configuration: Configuration) -> Iterator[str]:
-    if result.framework is None:
+    if not isinstance(result, CycleResult):
         profiles = sorted(configuration.profiles)
         yield f"the configuration has the {'profile' if len(profiles) == 1 else 'profiles'} {', '.join(profiles)}"
         return
@@ -54,8 +55,7 @@ def _all(result: ScheduleResult, configuration: Configuration) -> Iterator[str]:
     yield from _kubelet(result)
 
 
-def _beyond_the_search(result: ScheduleResult) -> Iterator[str]:
-    assert result.framework is not None  # noqa: S101 - asked only of such results
+def _beyond_the_search(result: CycleResult) -> Iterator[str]:
     nominated = result.nominated_first
     if result.score_error is not None and result.error is None:
         which = "a single feasible node" if nominated is None else f"when the nominated node {nominated} passes"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_sched.diagnostics.warnings import warnings
 from kubectl_sched.record import CachingRecord
+from kubectl_sched.scheduler.cycle_result import CycleResult
 from kubectl_sched.scheduler.member_result import MemberResult
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ class Explanation(CachingRecord, frozen=True, kw_only=True):
         if self.result.current_node or self.pod.has_ended:
             return False
         is_unserved = self.stage is not None and self.stage.name == "NoScheduler"
-        return is_unserved or self.result.framework is None or bool(self.pod.spec.scheduling_gates)
+        return is_unserved or not isinstance(self.result, CycleResult) or bool(self.pod.spec.scheduling_gates)
 
     @property
     def needs(self) -> tuple[Need, ...]:

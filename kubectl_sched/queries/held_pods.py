@@ -17,6 +17,7 @@ from kubectl_sched.diagnostics.gates.gates_of import Gates
 from kubectl_sched.diagnostics.pod_lifecycle import Stage
 from kubectl_sched.queries.explanation import Explanation
 from kubectl_sched.queries.ungated import lifted, ungated
+from kubectl_sched.scheduler.cycle_result import CycleResult
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.sources.pod_selection import workloads_named
 
@@ -43,7 +44,7 @@ class HeldPods:
     def with_gates(self, found: Explanation, scheduler: Scheduler) -> Explanation:
         """Add the controllers that hold the pod back, and for a gated pod the replay as these would let it go."""
         result = found.result
-        is_served = result.framework is not None and (found.stage is None or found.stage.name != "NoScheduler")
+        is_served = isinstance(result, CycleResult) and (found.stage is None or found.stage.name != "NoScheduler")
         gates = self._gates.of(result.pod, is_served=is_served)
         if result.outcome is not Outcome.GATED or result.unknown:
             return replace(found, gates=gates)

@@ -11,6 +11,7 @@ from kubectl_sched.api.meta import with_spec
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
 from kubectl_sched.diagnostics.awaited_changes import adding_a_node
+from kubectl_sched.scheduler.cycle_result import CycleResult
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.suggestions.change import Change, Kind, Promise, Rung
 from kubectl_sched.suggestions.rungs import as_ladder
@@ -141,7 +142,7 @@ def _by_default_scheduler(found: Explanation, schedulers: ClusterSchedulers) -> 
     pod = found.result.pod
     served = with_spec(pod, scheduler_name=DEFAULT_SCHEDULER_NAME)
     result = schedulers.default_scheduler.schedule_one(served)
-    if result.framework is None or not result.fits:
+    if not isinstance(result, CycleResult) or not result.fits:
         return
     change = Change(
         kind=Kind.USE_SCHEDULER,

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from kubectl_sched.diagnostics.pod_lifecycle import Stage
 from kubectl_sched.queries.explanation import Explanation
 from kubectl_sched.queries.verdict.manifest_mark import doubtful_amount, files_of, manifest_marks
+from kubectl_sched.scheduler.cycle_result import CycleResult
 from kubectl_sched.scheduler.result import Outcome, ScheduleResult
 from kubectl_sched.simulation.queue_simulation import owner_of
 from kubectl_sched.suggestions.change import Kind, Manual
@@ -96,7 +97,7 @@ def _in_manifest(suggestion: Suggestion, result: ScheduleResult, file: str) -> S
     """
     changes = suggestion.changes
     others = tuple(change for change in changes if change.pod is None or change.kind is Kind.WAIT)
-    if others == changes:
+    if others == changes or not isinstance(result, CycleResult):
         return suggestion
     own = Manual(instruction=f"change this in {file}, then apply it")
     alone = replace(suggestion, commands=(), manual=(own,), patches=(), recreates_pods=False)

@@ -13,6 +13,7 @@ from kubectl_sched.api.storage import PersistentVolumeClaim, StorageClass
 from kubectl_sched.framework.plugin_error_boundary import NOT_JUDGED
 from kubectl_sched.framework.status import SUCCESS, Code, Status
 from kubectl_sched.record import CachingRecord, Record
+from kubectl_sched.scheduler.cycle_result import CycleResult
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.snapshot import Column
 from kubectl_sched.sources.kinds import BY_NAME
@@ -200,7 +201,7 @@ def left_open(result: ScheduleResult, pod: Pod, kinds: tuple[UnreadableKind, ...
     """
     first = kinds[0]
     clause = kinds_in_words(kinds)
-    if result.state is not None:  # of this cycle alone
+    if isinstance(result, CycleResult):  # its state is of this cycle alone
         unjudged = {plugin for each in kinds for plugin in each.plugins}
         result.state.skip_filter_plugins -= unjudged
         result.state.skip_score_plugins -= unjudged

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from kubectl_sched.api.pod import Pod
+from kubectl_sched.scheduler.cycle_result import CycleResult
 from kubectl_sched.scheduler.result import Outcome
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def reserved(result: ScheduleResult, node_name: str, now: str | None = None) -> 
     `now` is the time to write, see BindingCyclePlugin.reserve. Nothing for a node that is not feasible.
     """
     row = result.nodes.row_of.get(node_name)
-    if result.framework is None or result.state is None or result.outcome is Outcome.ERROR or row is None:
+    if not isinstance(result, CycleResult) or result.outcome is Outcome.ERROR or row is None:
         return ()
     return tuple(
         reservation

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from kubectl_sched.scheduler.cycle_result import CycleResult
 from kubectl_sched.scheduler.result import Outcome, ScheduleResult, Unknown
 
 if TYPE_CHECKING:
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from kubectl_sched.scheduler.scheduler import Scheduler
 
 
-class MemberResult(ScheduleResult, frozen=True, kw_only=True):
+class MemberResult(CycleResult, frozen=True, kw_only=True):
     """The pod's attempt, where the members before it have their nodes, and the outcome that the group leaves it with.
 
     A pod that the cycle did not come to is shown by itself.
@@ -42,6 +43,8 @@ def part_of_cycle(alone: ScheduleResult, cycle: PodGroupResult) -> ScheduleResul
     if member is None or alone.failure is not None:
         return alone
     own = alone if member.result is None else member.result
+    if not isinstance(own, CycleResult):
+        return alone
     fields: dict[str, Any] = {name: getattr(own, name) for name in own.__struct_fields__}
     if own.placement is not None:
         from kubectl_sched.plugins.topology_placement_generator import TopologyPlacementGenerator

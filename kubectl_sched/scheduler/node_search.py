@@ -14,6 +14,7 @@ import numpy as np
 from kubectl_sched.api.core import ZONE
 from kubectl_sched.framework.status import Code
 from kubectl_sched.record import Record
+from kubectl_sched.scheduler.cycle_result import CycleResult
 from kubectl_sched.scheduler.num_feasible_nodes import num_feasible_nodes_to_find
 
 if TYPE_CHECKING:
@@ -75,7 +76,9 @@ class Search(Record, frozen=True, kw_only=True):
 
 def search(result: ScheduleResult) -> Search | None:
     """The searches for a pod; None if there is none: it fits nowhere, or on the node that it is nominated to."""
-    if result.verdict is None or not len(result.feasible) or result.nominated_first or result.framework is None:
+    if not isinstance(result, CycleResult) or result.verdict is None:
+        return None
+    if not len(result.feasible) or result.nominated_first:
         return None
     order = search_order(result.nodes)
     if result.pre_filter_nodes is not None:
@@ -90,9 +93,8 @@ def search(result: ScheduleResult) -> Search | None:
     return Search(feasible=order[places], stops_after=most, first=first, fails=_failing(broken, places, starts, most))
 
 
-def nodes_to_find(result: ScheduleResult, searched: int) -> int:
+def nodes_to_find(result: CycleResult, searched: int) -> int:
     """After how many feasible nodes a search among so many stops: at the first where nothing is scored."""
-    assert result.framework is not None  # noqa: S101 - asked only of such results
     choosing = any(each.filter_verb or each.prioritize_verb for each in result.framework.handle.extenders)
     if not result.framework.score_plugins and not choosing:
         return 1

@@ -10,7 +10,7 @@ one cycle, whose members take each other's orders.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeGuard
 
 import numpy as np
 from msgspec.structs import replace
@@ -22,6 +22,7 @@ from kubectl_sched.framework.plugin_scores import normalized_scores
 from kubectl_sched.framework.signing.pod_signature import PodSigner
 from kubectl_sched.framework.status import SUCCESS
 from kubectl_sched.record import CachingRecord
+from kubectl_sched.scheduler.cycle_result import CycleResult
 from kubectl_sched.scheduler.schedule_one import cycle
 
 if TYPE_CHECKING:
@@ -117,16 +118,15 @@ class OpportunisticBatch:
             signer = self._signers[framework] = PodSigner(framework)
         return signer.sign(pod, nodes)
 
-    def signs(self, result: ScheduleResult) -> bool:
+    def signs(self, result: CycleResult) -> bool:
         """Report whether the cycle's pod takes part in batching."""
-        framework = result.framework
-        return framework is not None and self.signature(result.pod, result.nodes, framework) is not None
+        return self.signature(result.pod, result.nodes, result.framework) is not None
 
     def hint(self, result: ScheduleResult) -> Hint | None:
         """Return what the order of the cycle before says for the pod of this one."""
-        framework = result.framework
-        if framework is None or not is_popped(result):
+        if not is_popped(result):
             return None
+        framework = result.framework
         known = self._order
         if known is None or framework is not known.framework or not _is_filtered(result):
             return None
@@ -152,13 +152,12 @@ class OpportunisticBatch:
             order = hinted.hint.order
             self._order = replace(order.without(hinted.name), last=order.last)
 
-    def placed(self, result: ScheduleResult, node: str, hinted: HintedNode | None) -> None:
+    def placed(self, result: CycleResult, node: str, hinted: HintedNode | None) -> None:
         """Remember that the cycle's pod was given the node: the hinted one, or another."""
         if hinted is not None and hinted.name == node:
             self._order = replace(hinted.hint.order.without(node), cycle=self._cycle)
             return
-        framework = result.framework
-        signature = None if framework is None else self.signature(result.pod, result.nodes, framework)
+        signature = self.signature(result.pod, result.nodes, result.framework)
         alone = result.nominated_first is not None
         self._order = (
             None if signature is None or alone else _order_after(result, signature, node, self._clock(), self._cycle)
@@ -169,9 +168,9 @@ class OpportunisticBatch:
         self._order = _Equal(pod, before, framework, node, self._clock(), self._cycle)
 
 
-def is_popped(result: ScheduleResult) -> bool:
+def is_popped(result: ScheduleResult) -> TypeGuard[CycleResult]:
     """Report whether the pod comes to a cycle: a profile serves it, and no PreEnqueue plugin holds it back."""
-    return result.framework is not None and result.pre_enqueue.is_success
+    return isinstance(result, CycleResult) and result.pre_enqueue.is_success
 
 
 def _is_filtered(result: ScheduleResult) -> bool:
@@ -194,11 +193,11 @@ def _members_share(framework: Framework) -> bool:
 
 
 def _order_after(
-    result: ScheduleResult, signature: Fragments, node: str, since: float, cycle_number: int
+    result: CycleResult, signature: Fragments, node: str, since: float, cycle_number: int
 ) -> CachedOrder | None:
     """Return the order of the nodes besides the one that was taken; None where scoring failed or nothing is left."""
     framework, names = result.framework, result.nodes.names
-    if framework is None or result.score_error is not None or len(result.feasible) < 2:
+    if result.score_error is not None or len(result.feasible) < 2:
         return None
     order = CachedOrder(
         framework=framework,
@@ -213,7 +212,7 @@ def _order_after(
     return order.without(node)
 
 
-def _hint(order: CachedOrder, result: ScheduleResult) -> Hint | None:
+def _hint(order: CachedOrder, result: CycleResult) -> Hint | None:
     """Return the next nodes of the order, unless the node taken last still has to be compared with them."""
     framework = order.framework
     rescores = framework.handle.release.hints_rescore_last_node
@@ -236,10 +235,9 @@ def _hint(order: CachedOrder, result: ScheduleResult) -> Hint | None:
     return Hint(order, tuple(sorted(tied)), highest)
 
 
-def _rescored(order: CachedOrder, row: int, result: ScheduleResult) -> CachedOrder | None:
+def _rescored(order: CachedOrder, row: int, result: CycleResult) -> CachedOrder | None:
     """Return the order with the node taken last among the others again; None where a node is gone or scoring fails."""
     framework, pod, nodes = order.framework, result.pod, result.nodes
-    assert result.state is not None  # noqa: S101 - the caller has seen it
     names = (*order.names, order.last)
     places = [nodes.row_of.get(name, -1) for name in names]
     if -1 in places:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.cycle_budget import GroupBudget
     from kubectl_sched.framework.podgroup_info import Placement, PodGroupInfo
     from kubectl_sched.framework.runtime import Framework
+    from kubectl_sched.scheduler.cycle_result import CycleResult
     from kubectl_sched.scheduler.opportunistic_batch import OpportunisticBatch
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.snapshot import Snapshot
@@ -157,7 +158,7 @@ class Algorithm(CachingRecord, frozen=True, kw_only=True):
         )
         return attempt, nodes if node_name is None else assume(result, nodes, node_name)
 
-    def _tied(self, result: ScheduleResult, *, fits: bool) -> tuple[str, ...]:
+    def _tied(self, result: CycleResult, *, fits: bool) -> tuple[str, ...]:
         """The nodes for a member that fits: those that come next in the order of the one before it, or its own best."""
         hint = self.batch.hint(result)
         hinted = None if hint is None else HintedNode(hint, hint.names[0])

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.framework.podgroup_info import Placement, PlacementScores, PodGroupInfo, PodGroupPostFilterResult
-    from kubectl_sched.scheduler.result import Outcome, ScheduleResult
+    from kubectl_sched.scheduler.cycle_result import CycleResult
+    from kubectl_sched.scheduler.result import Outcome
     from kubectl_sched.snapshot import Snapshot
 
 POD_GROUP_UNSCHEDULABLE = "pod group is unschedulable"
@@ -34,7 +35,7 @@ class Attempt(CachingRecord, frozen=True, kw_only=True):
     """The algorithm's result for one member on one placement; `status` is a success where it found a node."""
 
     pod: Pod
-    result: ScheduleResult
+    result: CycleResult
     status: Status
     node_name: str | None = None
     """The node that is assumed: among the tied ones the first in name order, or the one that preemption nominates."""
@@ -91,7 +92,7 @@ class Member(CachingRecord, frozen=True, kw_only=True):
     nominated_node: str | None = None
     """None leaves the nomination alone, an empty string clears it."""
 
-    result: ScheduleResult | None = None
+    result: CycleResult | None = None
     """The pod's part of the cycle; None if it was not tried."""
 
     @property

@@ -11,27 +11,19 @@ from msgspec import field
 from msgspec.structs import replace
 
 from kubectl_sched.api.component_helpers.taints import Tolerations
-from kubectl_sched.errors import SchedError
-from kubectl_sched.framework.cycle_budget import BudgetEnded
-from kubectl_sched.framework.cycle_state import PluginError
-from kubectl_sched.framework.evidence import Evidence
-from kubectl_sched.framework.fit_error import fit_error
-from kubectl_sched.framework.interface import FilterPlugin, PreFilterPlugin, ScorePlugin
-from kubectl_sched.framework.plugin_error_boundary import error_of, is_unknown, unknown
+from kubectl_sched.framework.plugin_error_boundary import error_of, is_unknown
 from kubectl_sched.framework.status import SUCCESS
 from kubectl_sched.record import CachingRecord, Record
-from kubectl_sched.scheduler.num_feasible_nodes import num_feasible_nodes_to_find
 from kubectl_sched.snapshot import Column
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from kubectl_sched.api.pod import Pod
-    from kubectl_sched.framework.cycle_state import CycleState
+    from kubectl_sched.framework.evidence import Evidence
     from kubectl_sched.framework.extenders import Extended
     from kubectl_sched.framework.interface import BindingAction, PostFilterResult
     from kubectl_sched.framework.plugin_scores import PluginScores
-    from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.framework.status import NodeToStatus, Status
     from kubectl_sched.scheduler.explanation_budget import ExplanationBudget
     from kubectl_sched.snapshot import Snapshot
@@ -87,12 +79,6 @@ class ScheduleResult(CachingRecord, frozen=True, kw_only=True):
 
     current_node: str | None = None
     """The node that the pod is bound to in truth."""
-
-    framework: Framework | None = None
-    """None if no profile serves the pod."""
-
-    state: CycleState | None = None
-    """The state that plugins keep from one extension point to the next; None if no cycle began."""
 
     placement: Rows | None = None
     """The rows to which the cycle of a group narrows the search; None for all."""
@@ -170,7 +156,7 @@ class ScheduleResult(CachingRecord, frozen=True, kw_only=True):
     @property
     def budget_ended(self) -> str | None:
         """Return the clause that says what ended the cycle before everything was judged; None if nothing did."""
-        return None if self.state is None else self.state.budget.ended
+        return None
 
     @property
     def left_open(self) -> str | None:
@@ -180,21 +166,12 @@ class ScheduleResult(CachingRecord, frozen=True, kw_only=True):
     @property
     def tolerations(self) -> Tolerations:
         """The pod's tolerations as its cycle reads them; without a cycle no operator compares."""
-        own = Tolerations(each=self.pod.spec.tolerations)
-        return own if self.framework is None else Tolerations.of(self.pod, self.framework.handle.features)
+        return Tolerations(each=self.pod.spec.tolerations)
 
     @property
     def fits(self) -> bool:
         """Report whether a node was found."""
         return self.outcome is Outcome.SCHEDULABLE
-
-    def fit_error(self, post_filter_message: str = "") -> str:
-        """Return the FitError of a pod that fits nowhere, with PostFilter's message."""
-        assert self.verdict is not None and self.framework is not None  # noqa: S101, PT018 - only asked after filtering
-        counted = self.verdict if self.placement is None else self.verdict.take(self.placement)
-        statuses = counted.counts() if self.extended is None else self.extended.counted(counted.counts())
-        form = self.framework.handle.release.fit_error
-        return fit_error(len(counted), self.pre_filter, statuses, post_filter_message, form)
 
     @property
     def tied(self) -> Rows:
@@ -210,13 +187,7 @@ class ScheduleResult(CachingRecord, frozen=True, kw_only=True):
     @property
     def is_sampled(self) -> bool:
         """Report whether more nodes are feasible than kube-scheduler would look at before it stops."""
-        if self.framework is None:
-            return False
-        percentage = self.framework.profile.percentage_of_nodes_to_score
-        searched = len(self.nodes)
-        if self.pre_filter_nodes is not None:
-            searched = len(self.pre_filter_nodes & self.nodes.row_of.keys())
-        return len(self.feasible) > num_feasible_nodes_to_find(searched, percentage)
+        return False
 
     @cached_property
     def total_of(self) -> Mapping[int, int]:
@@ -263,7 +234,7 @@ class ScheduleResult(CachingRecord, frozen=True, kw_only=True):
     def _unknown(self) -> Iterator[Unknown]:
         if self.failure is not None:
             yield Unknown(plugin=None, node=None, error=self.failure)
-        whole = self.state.unjudged if self.state is not None else {}
+        whole = self._unjudged_as_a_whole
         for plugin, status in whole.items():
             yield Unknown(plugin=plugin, node=None, error=error_of(status))
         for plugin, mask in self.unjudged_masks.items():
@@ -276,6 +247,11 @@ class ScheduleResult(CachingRecord, frozen=True, kw_only=True):
                 yield from (Unknown(plugin=plugin, node=name, error=errors[name]) for name in sorted(errors))
         if self.post_filter is not None and is_unknown(self.post_filter.status):
             yield Unknown(plugin=self.post_filter.status.plugin, node=None, error=error_of(self.post_filter.status))
+
+    @property
+    def _unjudged_as_a_whole(self) -> Mapping[str, Status]:
+        """The statuses of the plugins that judged no node."""
+        return {}
 
     @property
     def has_met_a_bug(self) -> bool:
@@ -303,27 +279,20 @@ class ScheduleResult(CachingRecord, frozen=True, kw_only=True):
     @property
     def pre_filter_evidence(self) -> tuple[Evidence, ...]:
         """The evidence behind the rejection of the pod as a whole."""
-        plugin = self.framework.plugins.get(self.pre_filter.plugin or "") if self.framework else None
-        state = self.explained_state
-        if state is None or self.pre_filter.is_success or not isinstance(plugin, PreFilterPlugin):
-            return ()
-        return self._evidence(plugin.name, lambda: plugin.explain_pre_filter(state, self.pod, self.nodes))
+        return ()
 
-    def filter_evidence(self, plugin_name: str, row: int) -> tuple[Evidence, ...]:
+    def filter_evidence(self, plugin_name: str, row: int) -> tuple[Evidence, ...]:  # noqa: ARG002 - no plugin was asked
         """The evidence behind one plugin's rejection of one node."""
-        plugin = self.framework.plugins.get(plugin_name) if self.framework else None
-        state = self.explained_state
-        if state is None or not isinstance(plugin, FilterPlugin):
-            return ()
-        return self._evidence(plugin_name, lambda: plugin.explain_filter(state, self.pod, self.nodes, row))
+        return ()
 
-    def score_evidence(self, plugin_name: str, row: int) -> tuple[Evidence, ...]:
+    def score_evidence(self, plugin_name: str, row: int) -> tuple[Evidence, ...]:  # noqa: ARG002 - no plugin was asked
         """Return the evidence behind one plugin's points for one node."""
-        plugin = self.framework.plugins.get(plugin_name) if self.framework else None
-        state = self.explained_state
-        if state is None or not isinstance(plugin, ScorePlugin):
-            return ()
-        return self._evidence(plugin_name, lambda: plugin.explain_score(state, self.pod, self.nodes, row))
+        return ()
+
+    @property
+    def binding(self) -> tuple[BindingAction, ...]:
+        """The actions that the end of the cycle would take on the first of the best nodes."""
+        return ()
 
     @cached_property
     def explaining(self) -> ExplanationBudget:
@@ -331,47 +300,6 @@ class ScheduleResult(CachingRecord, frozen=True, kw_only=True):
         from kubectl_sched.scheduler.explanation_budget import ExplanationBudget
 
         return ExplanationBudget(self.pod)
-
-    @cached_property
-    def explained_state(self) -> CycleState | None:
-        """The state of the cycle for what explains it, whose work is none of the cycle's; None if none began."""
-        return None if self.state is None else self.state.clone(self.explaining.for_member(0, 0))
-
-    def _evidence(self, plugin: str, explain: Callable[[], tuple[Evidence, ...]]) -> tuple[Evidence, ...]:
-        """A plugin's evidence; where it fails unexpectedly, a sentence that says so, and nothing else is lost."""
-        if not self.explaining.allows(len(self.nodes.existing_pods)):
-            return (Evidence(text=f"the evidence of {plugin} was not looked for ({self.explaining.ended})"),)
-        return self._explained(plugin, explain)
-
-    def _explained(self, plugin: str, explain: Callable[[], tuple[Evidence, ...]]) -> tuple[Evidence, ...]:
-        try:
-            return explain()
-        except SchedError:
-            raise
-        except PluginError:
-            return ()  # the error is the verdict itself
-        except BudgetEnded as ended:
-            return (Evidence(text=f"the evidence of {plugin} was not looked for ({ended})"),)
-        except Exception as failure:  # noqa: BLE001 - a bug costs this evidence alone
-            error = error_of(unknown(plugin, failure))
-            self.failed_evidence.add(plugin)
-            return (Evidence(text=f"the evidence of {plugin} cannot be shown, by a bug in kubectl-sched ({error})"),)
-
-    @cached_property
-    def binding(self) -> tuple[BindingAction, ...]:
-        """The actions that the end of the cycle would take on the first of the best nodes."""
-        if self.framework is None or self.state is None or not self.best or self.error is not None:
-            return ()
-        row = self.nodes.row_of[self.nominated_first or self.best[0]]
-        actions: list[BindingAction] = []
-        for point in ("reserve", "permit", "preBind", "bind", "postBind"):
-            for plugin in self.framework.binding_plugins(point):
-                actions += (
-                    action
-                    for action in plugin.binding_actions(self.state, self.pod, self.nodes, row)
-                    if action.extension_point == point
-                )
-        return tuple(actions)
 
 
 def _with_rejection(plugin: str, found: tuple[tuple[Status, ...], Status]) -> tuple[Status, ...]:

@@ -25,6 +25,7 @@ from kubectl_sched.framework.plugin_error_boundary import (
 )
 from kubectl_sched.framework.runtime import first_rejections
 from kubectl_sched.framework.status import Code, passing, unresolvable
+from kubectl_sched.scheduler.cycle_result import CycleResult
 from kubectl_sched.scheduler.result import Outcome, ScheduleResult
 from kubectl_sched.snapshot import Column
 
@@ -38,12 +39,12 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot.array_types import Rows
 
 
-def schedule_one(pod: Pod, nodes: Snapshot, framework: Framework) -> ScheduleResult:
+def schedule_one(pod: Pod, nodes: Snapshot, framework: Framework) -> CycleResult:
     """The whole cycle for the pod, as if it were pending."""
     return cycle(pod, nodes.remove_pod(pod.metadata.namespace, pod.metadata.name), framework)
 
 
-def cycle(pod: Pod, nodes: Snapshot, framework: Framework, budget: CycleBudget | None = None) -> ScheduleResult:
+def cycle(pod: Pod, nodes: Snapshot, framework: Framework, budget: CycleBudget | None = None) -> CycleResult:
     """Run the cycle for a pod that is not among the existing ones; without a budget it has one of its own."""
     result = begin(pod, nodes, framework, budget)
     try:
@@ -52,9 +53,9 @@ def cycle(pod: Pod, nodes: Snapshot, framework: Framework, budget: CycleBudget |
         return replace(result, outcome=Outcome.ERROR, error=str(wrong), event=event_note(str(wrong)))
 
 
-def begin(pod: Pod, nodes: Snapshot, framework: Framework, budget: CycleBudget | None = None) -> ScheduleResult:
+def begin(pod: Pod, nodes: Snapshot, framework: Framework, budget: CycleBudget | None = None) -> CycleResult:
     """The result of the pod before any plugin was asked; without a budget it has one of its own."""
-    return ScheduleResult(
+    return CycleResult(
         pod=with_spec(pod, node_name=""),
         nodes=nodes,
         outcome=Outcome.UNSCHEDULABLE,
@@ -66,17 +67,16 @@ def begin(pod: Pod, nodes: Snapshot, framework: Framework, budget: CycleBudget |
     )
 
 
-def schedule(result: ScheduleResult) -> ScheduleResult:
+def schedule(result: CycleResult) -> CycleResult:
     """The scheduling algorithm: find the nodes that fit and score them."""
-    assert result.state is not None  # noqa: S101 - set by begin
     if len(result.nodes):
-        result = score_feasible(_filter(result, result.state))
+        result = score_feasible(_filter(result))
     else:
         result = replace(result, message=NO_NODES_AVAILABLE, event=NO_NODES_AVAILABLE)
     return replace(result, outcome=outcome_of(result))
 
 
-def outcome_of(result: ScheduleResult) -> Outcome:
+def outcome_of(result: CycleResult) -> Outcome:
     """Return the outcome that the result's fields add up to."""
     if result.pod.metadata.deletion_timestamp is not None:
         return Outcome.DELETING
@@ -89,10 +89,9 @@ def outcome_of(result: ScheduleResult) -> Outcome:
     return Outcome.SCHEDULABLE if len(result.feasible) or result.nominated_first else Outcome.UNSCHEDULABLE
 
 
-def _filter(result: ScheduleResult, state: CycleState) -> ScheduleResult:
+def _filter(result: CycleResult) -> CycleResult:
     """PreFilter, Filter with nominated pods, and PostFilter where nothing fits."""
-    pod, nodes, framework = result.pod, result.nodes, result.framework
-    assert framework is not None  # noqa: S101 - schedule_one always has one
+    pod, nodes, framework, state = result.pod, result.nodes, result.framework, result.state
     pre_filter = framework.run_pre_filter(state, pod, nodes)
     result = replace(result, pre_filter=pre_filter.status, narrowed_by=pre_filter.narrowed_by)
     if not pre_filter.status.is_success:
@@ -126,7 +125,7 @@ def _filter(result: ScheduleResult, state: CycleState) -> ScheduleResult:
     return _after_filters(result, framework, absent)
 
 
-def _after_filters(result: ScheduleResult, framework: Framework, absent: Status) -> ScheduleResult:
+def _after_filters(result: CycleResult, framework: Framework, absent: Status) -> CycleResult:
     """Extenders, and PostFilter where nothing fits; neither where the budget ended or a filter failed."""
     own_nomination, verdict = result.nominated_first, result.verdict
     assert verdict is not None  # noqa: S101 - set by _filter
@@ -145,7 +144,7 @@ def _after_filters(result: ScheduleResult, framework: Framework, absent: Status)
     return result
 
 
-def _ask_extenders(result: ScheduleResult, handle: Handle, absent: Status) -> ScheduleResult:
+def _ask_extenders(result: CycleResult, handle: Handle, absent: Status) -> CycleResult:
     """Filter what is feasible once more; the node of the pod's own nomination is asked about first and by itself."""
     from kubectl_sched.framework.extender_decoding import ExtenderError
     from kubectl_sched.framework.extenders import filter_nodes
@@ -208,9 +207,9 @@ def _within_placement(verdict: NodeToStatus, placement: Rows) -> NodeToStatus:
     return verdict.replacing(others, unresolvable())
 
 
-def _post_filter(result: ScheduleResult) -> ScheduleResult:
+def _post_filter(result: CycleResult) -> CycleResult:
     pod, nodes, framework, state, verdict = result.pod, result.nodes, result.framework, result.state, result.verdict
-    assert framework is not None and state is not None and verdict is not None  # noqa: S101, PT018 - set by _filter
+    assert verdict is not None  # noqa: S101 - set by _filter
     if result.budget_ended is not None:
         return result
     if unknown_nodes(verdict).any():
@@ -225,10 +224,9 @@ def _post_filter(result: ScheduleResult) -> ScheduleResult:
     return replace(result, message=message, post_filter=post_filter, event=event_note(result.fit_error(said)))
 
 
-def score_feasible(result: ScheduleResult) -> ScheduleResult:
+def score_feasible(result: CycleResult) -> CycleResult:
     """PreScore, Score and Normalize over the feasible nodes."""
     pod, nodes, framework, state, rows = result.pod, result.nodes, result.framework, result.state, result.feasible
-    assert framework is not None and state is not None  # noqa: S101, PT018 - set by schedule_one
     if not len(rows) or result.error is not None or result.budget_ended is not None:
         return result
     client, extenders = framework.handle.extender_client, framework.handle.extenders
@@ -258,7 +256,7 @@ def score_feasible(result: ScheduleResult) -> ScheduleResult:
     return replace(result, scores=scores, totals=totals)
 
 
-def _scored_without(result: ScheduleResult, unjudged: Unjudged) -> ScheduleResult:
+def _scored_without(result: CycleResult, unjudged: Unjudged) -> CycleResult:
     """Score the nodes that a failing plugin leaves; those that it cannot judge are no longer feasible."""
     assert result.verdict is not None  # noqa: S101 - set by _filter
     verdict = result.verdict.with_each(unjudged.statuses)

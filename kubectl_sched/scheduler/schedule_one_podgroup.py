@@ -166,11 +166,7 @@ def _post_filter(algorithm: Algorithm, nodes: Snapshot, result: PodGroupResult) 
 
 def _tried(result: PodGroupResult) -> Iterator[TriedMember]:
     cycles = (attempt.result for attempt in result.attempts)
-    return (
-        TriedMember(pod=each.pod, nodes=each.nodes, state=each.state, verdict=each.verdict)
-        for each in cycles
-        if each.state is not None
-    )
+    return (TriedMember(pod=each.pod, nodes=each.nodes, state=each.state, verdict=each.verdict) for each in cycles)
 
 
 def _found(chosen: PlacementResult | None) -> tuple[GroupAttempt, ...]:
@@ -179,5 +175,5 @@ def _found(chosen: PlacementResult | None) -> tuple[GroupAttempt, ...]:
     return tuple(
         GroupAttempt(pod=each.pod, node_name=each.node_name, state=each.result.state)
         for each in attempts
-        if each.status.is_success and each.node_name is not None and each.result.state is not None
+        if each.status.is_success and each.node_name is not None
     )

@@ -13,6 +13,7 @@ from kubectl_sched.framework.cycle_budget import ANSWER
 from kubectl_sched.framework.handle import Handle
 from kubectl_sched.framework.runtime import Framework
 from kubectl_sched.plugins import make_plugins
+from kubectl_sched.scheduler.cycle_result import CycleResult
 from kubectl_sched.scheduler.schedule_one import cycle, no_profile, schedule_one
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ class Scheduler:
 
     def queue_place(self, result: ScheduleResult) -> QueuePlace | None:
         """Return the place of the pod among those that wait; None if it is bound, gated or served by nobody."""
-        if result.framework is None or result.current_node or not result.pre_enqueue.is_success:
+        if not isinstance(result, CycleResult) or result.current_node or not result.pre_enqueue.is_success:
             return None
         for plugin in result.framework.queue_sort_plugins[:1]:
             if plugin not in self._orders:

@@ -15,6 +15,7 @@ from kubectl_sched.framework.interface import ScorePlugin
 from kubectl_sched.framework.plugin_scores import normalized_scores
 from kubectl_sched.framework.replicas import CountingHelp
 from kubectl_sched.record import Record
+from kubectl_sched.scheduler.cycle_result import CycleResult
 from kubectl_sched.scheduler.member_result import MemberResult
 from kubectl_sched.scheduler.node_search import heap_ranks, search
 from kubectl_sched.scheduler.schedule_one import outcome_of, score_feasible
@@ -49,7 +50,7 @@ class Sampling(Record, frozen=True, kw_only=True):
 def from_every_start(result: ScheduleResult) -> Sampling | None:
     """Return how often each node wins over all starts; None if no node is searched for."""
     searches = search(result)
-    if searches is None:
+    if not isinstance(result, CycleResult) or searches is None:
         return None
     passing = ~searches.fails
     starts_of = np.bincount(searches.first[passing], minlength=len(searches.feasible))
@@ -86,10 +87,10 @@ def from_start(result: ScheduleResult, start_index: int) -> tuple[ScheduleResult
         most = f"there are {last + 1} nodes, so it goes from 0 to {last}" if last > 0 else "it can only be 0 here"
         raise SchedError(f"--start-index {start_index}: {most}")
     searches = search(result)
-    if searches is None or searches.fails[start_index]:
+    if not isinstance(result, CycleResult) or searches is None or searches.fails[start_index]:
         return result, None
     found = np.sort(searches.window(int(searches.first[start_index])))
-    state = result.state.clone(CycleBudget(UNLIMITED)) if result.state else None
+    state = result.state.clone(CycleBudget(UNLIMITED))
     chosen = replace(
         result, feasible=found, state=state, error=None, score_error=None, event=None, scores=(), judged_as=None
     )
@@ -114,8 +115,7 @@ def from_start(result: ScheduleResult, start_index: int) -> tuple[ScheduleResult
 class _Windows:
     """Scores window after window of the feasible nodes; what is the same in all of them is computed once."""
 
-    def __init__(self, result: ScheduleResult, searches: Search) -> None:
-        assert result.framework is not None and result.state is not None  # noqa: S101, PT018 - a search has both
+    def __init__(self, result: CycleResult, searches: Search) -> None:
         self._result = result
         self._framework: Framework = result.framework
         self._searches = searches

@@ -15,13 +15,14 @@ from kubectl_sched.scheduler.group_membership import queue_key
 from kubectl_sched.scheduler.podgroup_algorithm import all_rows, assume
 from kubectl_sched.scheduler.podgroup_result import Attempt, Member, PlacementResult, PodGroupResult
 from kubectl_sched.scheduler.result import Outcome
+from kubectl_sched.scheduler.schedule_one import cycle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.api.scheduling import Workload, WorkloadPodGroup
-    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.scheduler.cycle_result import CycleResult
     from kubectl_sched.scheduler.scheduler import Scheduler
 
 _TIMED_OUT = "0/1 nodes are available: 1 rejected due to timeout after waiting 5m0s at plugin GangScheduling."
@@ -47,22 +48,25 @@ def explain_workload(workload: Workload, scheduler: Scheduler) -> Iterator[PodGr
 def _explained(info: PodGroupInfo, scheduler: Scheduler) -> PodGroupResult:
     """Place each pod beside those before it; a gang that stays too small waits in Permit until time is up."""
     nodes = scheduler.nodes
-    found: list[tuple[ScheduleResult, str | None]] = []
-    gated: list[Member] = []
+    found: list[tuple[CycleResult, str | None]] = []
+    others: list[Member] = []
     for pod in info.pods:
         framework = scheduler.framework(scheduler_name_of(pod))
-        gate = framework.run_pre_enqueue(pod, scheduler.nodes) if framework is not None else SUCCESS
-        if not gate.is_success:
-            gated.append(Member(pod=pod, outcome=Outcome.GATED, message=gate.message))
+        if framework is None:
+            others.append(Member(pod=pod, outcome=Outcome.NO_PROFILE))
             continue
-        result = replace(scheduler.cycle(pod, nodes), pre_enqueue=SUCCESS)
+        gate = framework.run_pre_enqueue(pod, scheduler.nodes)
+        if not gate.is_success:
+            others.append(Member(pod=pod, outcome=Outcome.GATED, message=gate.message))
+            continue
+        result = replace(cycle(pod, nodes, framework), pre_enqueue=SUCCESS)
         node_name = (result.nominated_first or result.best[0]) if result.fits else None
         if node_name is not None:
             nodes = assume(result, nodes, node_name)
         found.append((result, node_name))
     placed = len(info.scheduled) + sum(node_name is not None for _, node_name in found)
     passes = placed >= (info.min_count or 0)
-    members = (*(_member(result, node_name, passes=passes) for result, node_name in found), *gated)
+    members = (*(_member(result, node_name, passes=passes) for result, node_name in found), *others)
     outcomes = {member.outcome for member in members}
     outcome = next(
         (each for each in (Outcome.UNKNOWN, Outcome.SCHEDULABLE, Outcome.UNSCHEDULABLE) if each in outcomes),
@@ -83,7 +87,7 @@ def _explained(info: PodGroupInfo, scheduler: Scheduler) -> PodGroupResult:
     )
 
 
-def _member(result: ScheduleResult, node_name: str | None, *, passes: bool) -> Member:
+def _member(result: CycleResult, node_name: str | None, *, passes: bool) -> Member:
     if node_name is None:
         return Member(pod=result.pod, outcome=result.outcome, message=result.event, result=result)
     if not passes:

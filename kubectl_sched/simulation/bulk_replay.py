@@ -19,6 +19,7 @@ from kubectl_sched.framework.interface import PreFilterExtensions, ScorePlugin
 from kubectl_sched.framework.plugin_scores import normalized_scores
 from kubectl_sched.framework.replicas import CountingHelp, DependsOn
 from kubectl_sched.framework.status import SUCCESS, Code, passing
+from kubectl_sched.scheduler.cycle_result import CycleResult
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.simulation.likeness import filters_of, is_plain, may_share
 
@@ -60,13 +61,11 @@ class _Points(NamedTuple):
 class BulkReplay:
     """The shared part of the cycles of pods like `pod`; `without` replays one of them off its own node."""
 
-    def __init__(self, whole: ScheduleResult, framework: Framework) -> None:
+    def __init__(self, whole: CycleResult) -> None:
         """`whole` is the cycle of one more such pod; raises PluginError where a plugin fails."""
-        state = whole.state
-        assert state is not None  # noqa: S101 - every cycle has one
         self.whole = whole
-        self._pod, self._nodes, self._framework = whole.pod, whole.nodes, framework
-        self._state = state.clone(CycleBudget(UNLIMITED))
+        self._pod, self._nodes, self._framework = whole.pod, whole.nodes, whole.framework
+        self._state = whole.state.clone(CycleBudget(UNLIMITED))
         less = whole.nodes.with_usage_everywhere(whole.pod, -1)
         filters = filters_of(whole)
         self._around = [each for each in filters if isinstance(each, PreFilterExtensions)]
@@ -85,7 +84,8 @@ class BulkReplay:
             self._feasible &= mask
         self._rows = np.flatnonzero(self._feasible)
         scorers = [
-            _Scorer(each, self._pod, whole.nodes, less, self._state, framework) for each in framework.score_plugins
+            _Scorer(each, self._pod, whole.nodes, less, self._state, self._framework)
+            for each in self._framework.score_plugins
         ]
         self._scorers = [each for each in scorers if not each.is_skipped]
         self._settled = self._settled_on(self._rows)
@@ -93,10 +93,10 @@ class BulkReplay:
     @classmethod
     def of(cls, whole: ScheduleResult) -> BulkReplay | None:
         """Prepare the replays after a cycle of one more such pod; None if each pod needs a whole cycle."""
-        if whole.framework is None or whole.state is None or not _is_simple(whole):
+        if not isinstance(whole, CycleResult) or not _is_simple(whole):
             return None
         try:
-            return cls(whole, whole.framework)
+            return cls(whole)
         except PluginError:
             return None
 

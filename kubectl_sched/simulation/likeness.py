@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeGuard
 
 from msgspec.structs import replace
 
@@ -10,6 +10,7 @@ from kubectl_sched.api.pod import PodStatus
 from kubectl_sched.api.pod_volumes import Volume
 from kubectl_sched.framework.interface import PreFilterExtensions
 from kubectl_sched.framework.replicas import DependsOn
+from kubectl_sched.scheduler.cycle_result import CycleResult
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -94,17 +95,15 @@ def is_by_itself(pod: Pod) -> bool:
     return not pod.status.nominated_node_name and pod.spec.scheduling_group is None and pod.spec.workload_ref is None
 
 
-def may_share(result: ScheduleResult) -> bool:
+def may_share(result: ScheduleResult) -> TypeGuard[CycleResult]:
     """Report whether pods like that of the cycle may share its verdicts and scores, brought up to date.
 
     They may not where another pod is nominated, where PreFilter or an extender chose nodes, where scoring failed, or
     where a plugin does not say what its verdicts depend on.
     """
-    framework = result.framework
     return (
-        framework is not None
-        and framework.handle.extender_client is None
-        and result.state is not None
+        isinstance(result, CycleResult)
+        and result.framework.handle.extender_client is None
         and result.verdict is not None
         and result.pre_filter.is_success
         and result.pre_filter_nodes is None
@@ -116,10 +115,9 @@ def may_share(result: ScheduleResult) -> bool:
     )
 
 
-def filters_of(result: ScheduleResult) -> Sequence[FilterPlugin]:
+def filters_of(result: CycleResult) -> Sequence[FilterPlugin]:
     """Return the Filter plugins that judged nodes in the cycle."""
-    framework = result.framework
-    return () if framework is None else [each for each in framework.filter_plugins if each.name in result.verdicts]
+    return [each for each in result.framework.filter_plugins if each.name in result.verdicts]
 
 
 def _says_what_it_depends_on(plugin: FilterPlugin) -> bool:

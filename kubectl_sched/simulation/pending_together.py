@@ -8,6 +8,7 @@ import numpy as np
 
 from kubectl_sched.framework.replicas import DependsOn
 from kubectl_sched.record import Record
+from kubectl_sched.scheduler.cycle_result import CycleResult
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.simulation.placements import QueuedPod
 from kubectl_sched.simulation.queue_simulation import Choices, Simulation, owner_of
@@ -61,9 +62,11 @@ def _stays_unplaced(result: ScheduleResult) -> bool:
     So it is if every node lacks a label, say, or room: those before it in the queue take more room, and their priority
     is not lower. What spread constraints or affinity keep out, a neighbour may let in.
     """
-    framework = result.framework
-    if framework is None or result.outcome is not Outcome.UNSCHEDULABLE or result.unknown or result.nodes.nominated:
+    if not isinstance(result, CycleResult) or result.outcome is not Outcome.UNSCHEDULABLE:
         return False
+    if result.unknown or result.nodes.nominated:
+        return False
+    framework = result.framework
     if result.post_filter is not None and result.post_filter.nominated_node:
         return False
     if [plugin.name for plugin in framework.queue_sort_plugins] != ["PrioritySort"]:

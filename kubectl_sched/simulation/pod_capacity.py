@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeGuard
 
 import numpy as np
 from msgspec.structs import replace
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kubectl_sched.api.pod import Pod
+    from kubectl_sched.scheduler.cycle_result import CycleResult
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.scheduler.scheduler import Scheduler
     from kubectl_sched.snapshot.array_types import Integers, Mask
@@ -57,25 +58,24 @@ def pod_capacity(pod: Pod, scheduler: Scheduler, profile: str | None = None) -> 
     return _filled_one_by_one(first, scheduler, profile)
 
 
-def _is_of_each_node(result: ScheduleResult) -> bool:
+def _is_of_each_node(result: ScheduleResult) -> TypeGuard[CycleResult]:
     """Report whether a node's verdict on one more of the pods follows from how many of them it has itself."""
-    pod, state = result.pod, result.state
+    pod = result.pod
     return (
         is_plain(pod)
         and may_share(result)
         and all(
             each.depends_on in {DependsOn.NODE, DependsOn.USAGE_OF_NODE}
-            or (state is not None and isinstance(each, PreFilterExtensions) and not each.concerns(state, pod, pod))
+            or (isinstance(each, PreFilterExtensions) and not each.concerns(result.state, pod, pod))
             for each in filters_of(result)
         )
     )
 
 
-def _filled_at_once(result: ScheduleResult) -> Integers:
+def _filled_at_once(result: CycleResult) -> Integers:
     """int64[n]: the largest numbers of pods, by halving between a number that fits and one that does not."""
     pod, nodes, state = result.pod, result.nodes, result.state
     of_usage = [each for each in filters_of(result) if each.depends_on is DependsOn.USAGE_OF_NODE]
-    assert state is not None  # noqa: S101 - as above
 
     def takes_more_than(number: int) -> Mask:
         mask = np.ones(len(nodes), dtype=np.bool_)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.framework.interface import QueueSortPlugin
     from kubectl_sched.framework.podgroup_info import Group
+    from kubectl_sched.scheduler.cycle_result import CycleResult
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.scheduler.scheduler import Scheduler
     from kubectl_sched.simulation.simulated_queue import QueueKey
@@ -195,8 +196,9 @@ class Simulation:
             if nodes is self.nodes and likeness(other) == likeness(pod):
                 return replace(placement, pod=pod, owner=queued.owner)
         result = self._scheduler.cycle(pod, self.nodes, self._choices.profile)
-        if is_popped(result):
-            self._batch.begin()
+        if not is_popped(result):
+            return self._not_placed(queued, result)
+        self._batch.begin()
         hint = self._batch.hint(result)
         hinted = None if hint is None else HintedNode(hint, hint.names[self._chosen(Ties.of(hint.names))])
         if hinted is not None and is_taken(hinted, result):
@@ -205,7 +207,7 @@ class Simulation:
             return self._placed(queued, result, hinted)
         return self._not_placed(queued, result)
 
-    def _placed_by_hint(self, queued: QueuedPod, result: ScheduleResult, hinted: HintedNode) -> Placement:
+    def _placed_by_hint(self, queued: QueuedPod, result: CycleResult, hinted: HintedNode) -> Placement:
         """Put the pod on the next node of the order that was found for the equal pod before it."""
         hint, name = hinted
         self._batch.placed(result, name, hinted)
@@ -234,7 +236,7 @@ class Simulation:
             beyond_sampling=is_sampled,
         )
 
-    def _placed(self, queued: QueuedPod, result: ScheduleResult, hinted: HintedNode | None) -> Placement:
+    def _placed(self, queued: QueuedPod, result: CycleResult, hinted: HintedNode | None) -> Placement:
         tied = (result.nominated_first,) if result.nominated_first is not None else result.best
         name = tied[self._chosen(Ties.of(tied))]
         row = self.nodes.row_of[name]

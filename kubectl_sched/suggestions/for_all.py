@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from kubectl_sched.record import Record
+from kubectl_sched.scheduler.cycle_result import CycleResult
 from kubectl_sched.simulation.placements import QueuedPod
 from kubectl_sched.simulation.queue_simulation import Choices, Simulation, owner_of
 from kubectl_sched.suggestions.change import Kind, Promise
@@ -67,6 +68,8 @@ def suggest_for_all(
     is_one_template = len(judged) == 1 or len({(pod.namespace, owner_of(pod) or pod.key) for pod in pods}) == 1
     found: dict[tuple[str, ...], ForAll] = {}
     for first, _ in judged.most_common(_EXAMINED):
+        if not isinstance(first, CycleResult):
+            continue
         for suggestion in suggest(first):
             words = tuple(change.text for change in suggestion.changes)
             if words not in found and (is_one_template or all(map(_suits_any_template, suggestion.changes))):
@@ -84,7 +87,7 @@ def _suits_any_template(change: Change) -> bool:
 
 
 def _for_all(
-    suggestion: Suggestion, pods: Sequence[Pod], first: ScheduleResult, scheduler: Scheduler, profile: str | None
+    suggestion: Suggestion, pods: Sequence[Pod], first: CycleResult, scheduler: Scheduler, profile: str | None
 ) -> ForAll:
     choices = Choices(profile=profile, requeue_victims=suggestion.promise is Promise.PREEMPTS)
 

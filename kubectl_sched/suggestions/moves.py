@@ -8,6 +8,7 @@ import numpy as np
 
 from kubectl_sched.api.storage import PersistentVolume, PersistentVolumeClaim
 from kubectl_sched.framework.clauses import first_few
+from kubectl_sched.scheduler.cycle_result import CycleResult
 from kubectl_sched.simulation.evictable_pods import EvictionRules
 from kubectl_sched.simulation.relocation import Relocation
 from kubectl_sched.suggestions.change import Change, Kind, Promise
@@ -32,7 +33,8 @@ def move(result: ScheduleResult, scheduler: Scheduler, profile: str | None) -> S
     """Return the shortest plan for a pod that fits nowhere; None if none is found within bounds that nobody feels."""
     pod = result.pod
     if (
-        result.current_node is not None
+        not isinstance(result, CycleResult)
+        or result.current_node is not None
         or not result.pre_filter.is_success
         or pod.is_daemon
         or result.explaining.is_over

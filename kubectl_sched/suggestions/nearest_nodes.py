@@ -9,6 +9,7 @@ import numpy as np
 from kubectl_sched.api.component_helpers.taints import DO_NOT_SCHEDULE, UNSCHEDULABLE_TAINT
 from kubectl_sched.diagnostics.taint_owners import taint_owner
 from kubectl_sched.framework.interface import FilterPlugin
+from kubectl_sched.scheduler.cycle_result import CycleResult
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -90,11 +91,13 @@ def rejections(result: ScheduleResult) -> tuple[Integers, Floats]:
     masks = result.rejection_masks
     count: Integers = np.zeros(len(result.nodes), dtype=np.int64)
     away: Floats = np.zeros(len(result.nodes), dtype=np.float64)
+    if not isinstance(result, CycleResult):
+        return count, away
     for name, mask in masks.items():
         count += mask
         rows = np.flatnonzero(mask)
-        plugin = result.framework.plugins.get(name) if result.framework else None
-        if len(rows) and result.state is not None and isinstance(plugin, FilterPlugin):
+        plugin = result.framework.plugins.get(name)
+        if len(rows) and isinstance(plugin, FilterPlugin):
             away[rows] += plugin.shortfall(result.state, result.pod, result.nodes, rows)
     if {"NodeUnschedulable", "TaintToleration"} <= masks.keys():
         count -= masks["NodeUnschedulable"] & masks["TaintToleration"]

@@ -97,7 +97,7 @@ class _Trying(CachingRecord, frozen=True, kw_only=True):
     def _with_nodes(self, row: int, count: int) -> PodGroupSuggestion | None:
         tried = next((each.result for place in self.result.placements for each in place.attempts), None)
         way = more_like(tried, row, count) if tried is not None else None
-        if tried is None or way is None or tried.framework is None:
+        if tried is None or way is None:
             return None
         nodes = Trial(pod=tried.pod, nodes=self.scheduler.nodes, framework=tried.framework).changed(way).nodes
         found = self._fits(self.result.info.group, nodes)

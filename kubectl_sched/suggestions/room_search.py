@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from kubectl_sched.controllers.claims_after_deletion import recreated
 from kubectl_sched.framework.replicas import DependsOn
 from kubectl_sched.record import CachingRecord
+from kubectl_sched.scheduler.cycle_result import CycleResult
 from kubectl_sched.simulation.likeness import likeness
 from kubectl_sched.simulation.queue_simulation import without_pod
 from kubectl_sched.simulation.relocation import CORDON, EVICT, UNCORDON, Step, carried_out, with_cordon, without_cordon
@@ -156,7 +157,7 @@ class RoomSearch:
     def _feasible(self, victim: Pod, key: bytes) -> frozenset[int]:
         again, nodes = recreated(victim), self._nodes
         result = self._relocation.cycle(again, nodes)
-        if _looks_around(result):
+        if isinstance(result, CycleResult) and _looks_around(result):
             result = self._relocation.cycle(again, without_pod(nodes, victim, again))
             return frozenset(result.feasible.tolist())
         places = self._places[key] = frozenset(result.feasible.tolist())
@@ -227,8 +228,7 @@ def _orders(victims: tuple[Pod, ...]) -> Iterator[tuple[Pod, ...]]:
         yield victims[::-1]
 
 
-def _looks_around(result: ScheduleResult) -> bool:
+def _looks_around(result: CycleResult) -> bool:
     """Report whether other pods decide where the pod fits."""
-    assert result.framework is not None  # noqa: S101 - the pod runs, so that a profile serves it
     filters = (each for each in result.framework.filter_plugins if each.name in result.verdicts)
     return any(each.depends_on not in {DependsOn.NODE, DependsOn.USAGE_OF_NODE} for each in filters)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from kubectl_sched.api.meta import with_spec
+from kubectl_sched.scheduler.cycle_result import CycleResult
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.suggestions.change import Kind, Promise, distinct
 from kubectl_sched.suggestions.nearest_nodes import by_rejections
@@ -63,7 +64,7 @@ def suggest(
     state (RFC 3339), from which ages count. The result's budget bounds the search, and says what was left out.
     """
     row = None if node_name is None else result.nodes.row_of.get(node_name)
-    if result.framework is None or result.outcome not in _ASKED or (row is None) != (node_name is None):
+    if not isinstance(result, CycleResult) or result.outcome not in _ASKED or (row is None) != (node_name is None):
         return ()
     if result.pod.has_ended:
         return ()  # a changed copy of it would run once more
@@ -78,7 +79,7 @@ def suggest(
 class _Search:
     """The candidates for one question: what it would take on the row's node or, where that is None, on any."""
 
-    def __init__(self, result: ScheduleResult, row: int | None, now: str | None) -> None:
+    def __init__(self, result: CycleResult, row: int | None, now: str | None) -> None:
         self._now = now
         self._budget = result.explaining
         self._result = result

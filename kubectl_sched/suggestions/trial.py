@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.core import Node
     from kubectl_sched.framework.cycle_budget import CycleBudget, GroupBudget
     from kubectl_sched.framework.runtime import Framework
+    from kubectl_sched.scheduler.cycle_result import CycleResult
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.simulation.relocation import Step
     from kubectl_sched.snapshot import Snapshot
@@ -41,9 +42,8 @@ class Trial(Record, frozen=True, kw_only=True):
     """The budget of what the trial is a part of; None for a cycle that has one of its own."""
 
     @classmethod
-    def of(cls, result: ScheduleResult) -> Trial:
+    def of(cls, result: CycleResult) -> Trial:
         """Return the input of the result's own cycle."""
-        assert result.framework is not None  # noqa: S101 - asked only of results of a cycle
         return cls(
             pod=result.pod,
             nodes=result.nodes,

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from kubectl_sched.diagnostics.warnings import warnings
 from kubectl_sched.queries.contrast import contrast_of
+from kubectl_sched.scheduler.cycle_result import CycleResult
 from kubectl_sched.suggestions.search import suggest
 from kubectl_sched.tui.edits import Replay
 from kubectl_sched.tui.typed_edits import Context
@@ -86,7 +87,7 @@ def why_untriable(suggestion: Suggestion) -> str:
 
 def context_of(result: ScheduleResult, node: str) -> Context:
     """Return the names that an entry may leave out, with the node under the cursor."""
-    scores = result.framework.profile.plugins.get("score", ()) if result.framework else ()
+    scores = result.framework.profile.plugins.get("score", ()) if isinstance(result, CycleResult) else ()
     return Context(
         node=node, plugins=tuple(each.name for each in scores), resources=tuple(result.nodes.table.allocatable)
     )

@@ -15,6 +15,7 @@ from kubectl_sched.api.meta import with_spec
 from kubectl_sched.errors import SchedError
 from kubectl_sched.framework.near_tolerations import toleration_text
 from kubectl_sched.record import Record
+from kubectl_sched.scheduler.cycle_result import CycleResult
 from kubectl_sched.simulation.edited_cluster import Cluster
 from kubectl_sched.simulation.node_edits import Edit as NodeFlag
 from kubectl_sched.simulation.node_edits import apply
@@ -253,19 +254,17 @@ class Replay:
         base = self._base
         if not edits:
             return base
-        if base.framework is None:
+        if not isinstance(base, CycleResult):
             raise SchedError("no profile serves this pod, so there is no cycle to replay")
-        trial = Trial(pod=base.pod, nodes=self._nodes(edits), framework=base.framework)
+        trial = Trial(pod=base.pod, nodes=self._nodes(base, edits), framework=base.framework)
         for edit in edits:
             if not _is_of_nodes(edit):
                 trial = edit.applied(trial)
         replayed = trial.run(preempting=True)
         return replace(replayed, current_node=base.current_node)
 
-    def _nodes(self, edits: Sequence[Edit]) -> Snapshot:
+    def _nodes(self, base: CycleResult, edits: Sequence[Edit]) -> Snapshot:
         """The nodes after the edits of nodes; whatever the pod and the profile are, these come out the same."""
-        base = self._base
-        assert base.framework is not None  # noqa: S101 - checked by the caller
         of_nodes = tuple(filter(_is_of_nodes, edits))
         if of_nodes != self._edited_nodes[0]:
             trial = Trial.of(base)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kubectl_sched.scheduler.cycle_result import CycleResult
 from kubectl_sched.tui.typed_edits import FORMS
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ def words_of(result: ScheduleResult) -> Mapping[str, tuple[str, ...]]:
     resources = sorted(nodes.table.allocatable.keys() - {"pods"})
     objects = nodes.node_objects[:_LABELS_OFFERED]
     labels = sorted({f"{key}={value}" for node in objects for key, value in node.metadata.labels.items()})
-    scores = result.framework.profile.plugins.get("score", ()) if result.framework else ()
+    scores = result.framework.profile.plugins.get("score", ()) if isinstance(result, CycleResult) else ()
     names = tuple(sorted(nodes.names))
     return {
         "tolerate": (*taints, *(f"{each.key}-" for each in pod.spec.tolerations if each.key)),

@@ -11,6 +11,7 @@ from kubectl_sched.framework.plugin_error_boundary import unknown_nodes
 from kubectl_sched.record import Record
 from kubectl_sched.render.funnel import END_OF_SEARCH, EXTENDERS, NOMINATED_PODS, PRE_FILTER, UNJUDGED, funnel
 from kubectl_sched.render.safe_text import count, listed, safe
+from kubectl_sched.scheduler.cycle_result import CycleResult
 from kubectl_sched.tui.lines.line import Span, Tone
 
 if TYPE_CHECKING:
@@ -141,7 +142,7 @@ def _kept_out(result: ScheduleResult, step: str) -> Mask:
 
 
 def _scored(result: ScheduleResult) -> Iterator[Stage]:
-    skipped = sorted(result.state.skip_score_plugins) if result.state else []
+    skipped = sorted(result.state.skip_score_plugins) if isinstance(result, CycleResult) else []
     text = f"{count(len(result.feasible), 'node')} scored by {count(len(result.scores), 'plugin')}"
     text += f"; {listed(skipped)} had nothing to say" if skipped else ""
     yield Stage(name=SCORE, figure=f"{len(result.feasible):,}", text=text, nodes=result.feasible_mask)

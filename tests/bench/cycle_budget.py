@@ -19,6 +19,7 @@ from kubectl_sched.framework.cycle_budget import SERVICE, UNLIMITED
 from kubectl_sched.scheduler.scheduler import Scheduler
 from kubectl_sched.sources import Dump
 from kubectl_sched.sources.discovery.replay_setup import Replay, configuration_for, scheduler_for
+from tests.scheduler.cycles import with_cycle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -80,8 +81,7 @@ def main() -> None:
         began = time.process_time()
         scheduler.schedule_one(incoming)
         seconds = time.process_time() - began
-        assert result.state is not None
-        budget = result.state.budget
+        budget = with_cycle(result).state.budget
         margin = min(SERVICE.steps / max(budget.steps, 1), SERVICE.memory / max(budget.memory, 1))
         said = f"{budget.steps:>10,} steps {budget.memory >> 10:>8,} KiB  margin {margin:>8.0f}  {seconds:.2f} s"
         sys.stdout.write(f"{name:<24}{said}\n")

@@ -24,6 +24,7 @@ import msgspec
 
 from tests.bench import clusters, make_dump
 from tests.bench.figures import Pairs, own_environment, with_spread
+from tests.scheduler.cycles import with_cycle
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -186,10 +187,8 @@ def cycle() -> None:
 def preemption() -> None:
     """PostFilter where every node is full."""
     scheduler = clusters.scheduler(5000, 150_000, cpu="530m")
-    result = scheduler.schedule_one(clusters.plain_pod())
+    result = with_cycle(scheduler.schedule_one(clusters.plain_pod()))
     framework, state, verdict = result.framework, result.state, result.verdict
-    assert framework is not None
-    assert state is not None
     assert verdict is not None
     seconds = times_of(lambda: framework.run_post_filter(state, result.pod, result.nodes, verdict), 5)
     row("PostFilter over 5,000 full nodes with 150,000 pods, every node dry-run",

@@ -14,7 +14,7 @@ from kubectl_sched.binding.writer import Writer
 from kubectl_sched.sources.live.client import Server
 from kubectl_sched.sources.live.endpoint import Endpoint
 from tests.plugins.clusters import node, pod
-from tests.scheduler.cycles import explain
+from tests.scheduler.cycles import explain, with_cycle
 
 if TYPE_CHECKING:
     from tests.binding.api_server import ApiServer
@@ -30,7 +30,7 @@ def test_a_server_that_is_busy_is_asked_as_often_as_the_client_does_and_named(se
     waiting = pod(schedulerName="default-scheduler")
     server.answers["GET", POD]["spec"] = {"schedulerName": "default-scheduler"}
     in_pre_bind = PodInPreBind(threading.Event())
-    outcome = BindingCycle(writer, EventRecorder(writer)).run(explain(waiting, node()), "w1", in_pre_bind)
+    outcome = BindingCycle(writer, EventRecorder(writer)).run(with_cycle(explain(waiting, node())), "w1", in_pre_bind)
     assert isinstance(outcome, Failed)
     assert "503" in outcome.status.message
     assert [sent[:2] for sent in server.sent] == [("POST", f"{POD}/binding")] * 2
@@ -62,7 +62,7 @@ def test_a_pod_whose_answer_was_lost_is_looked_up_until_the_server_is_there_agai
 
     server.on_get = come_back
     stop = threading.Event()
-    outcome = patient(server).run(explain(WAITING, node()), "w1", PodInPreBind(stop))
+    outcome = patient(server).run(with_cycle(explain(WAITING, node())), "w1", PodInPreBind(stop))
     assert isinstance(outcome, Bound)
     assert looks == 3
     assert [path for method, path, _ in server.sent if path.endswith("/events")], "its Scheduled event is written"
@@ -73,7 +73,7 @@ def test_what_is_not_known_when_the_program_ends_is_neither_taken_back_nor_told(
     server.refused["GET", POD] = 503
     stop = threading.Event()
     server.on_get = lambda _: stop.set()
-    outcome = patient(server).run(explain(WAITING, node()), "w1", PodInPreBind(stop))
+    outcome = patient(server).run(with_cycle(explain(WAITING, node())), "w1", PodInPreBind(stop))
     assert isinstance(outcome, Lost)
     assert outcome.left == ()
     assert [sent[:2] for sent in server.sent] == [("POST", f"{POD}/binding")]
@@ -84,7 +84,7 @@ def test_a_success_that_is_no_json_is_looked_up(server: ApiServer, writer: Write
     server.raw["POST", f"{POD}/binding"] = b"<html>welcome</html>"
     server.answers["GET", POD] = STORED | {"spec": STORED["spec"] | ({"nodeName": "w1"} if is_bound else {})}
     in_pre_bind = PodInPreBind(threading.Event())
-    outcome = BindingCycle(writer, EventRecorder(writer)).run(explain(WAITING, node()), "w1", in_pre_bind)
+    outcome = BindingCycle(writer, EventRecorder(writer)).run(with_cycle(explain(WAITING, node())), "w1", in_pre_bind)
     assert isinstance(outcome, Bound if is_bound else Failed)
     if isinstance(outcome, Failed):
         assert "is no JSON" in outcome.status.message
@@ -93,7 +93,7 @@ def test_a_success_that_is_no_json_is_looked_up(server: ApiServer, writer: Write
 def test_a_cycle_whose_pod_is_preempted_fails_and_writes_no_binding(server: ApiServer, writer: Writer) -> None:
     in_pre_bind = PodInPreBind(threading.Event())
     assert in_pre_bind.cancel("preempted by DefaultPreemption")
-    outcome = BindingCycle(writer, EventRecorder(writer)).run(explain(pod(), node()), "w1", in_pre_bind)
+    outcome = BindingCycle(writer, EventRecorder(writer)).run(with_cycle(explain(pod(), node())), "w1", in_pre_bind)
     assert isinstance(outcome, Failed)
     assert (outcome.status.message, outcome.interrupted) == ("preempted by DefaultPreemption", False)
     assert server.writes == []

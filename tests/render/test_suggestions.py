@@ -18,6 +18,7 @@ from kubectl_sched.suggestions.trial import Trial
 from tests.examples import examples
 from tests.plugins.clusters import node, pod, requests
 from tests.render.worlds import explained, shown
+from tests.scheduler.cycles import with_cycle
 
 if TYPE_CHECKING:
     from kubectl_sched.api.meta import KubernetesObject
@@ -144,7 +145,7 @@ def test_the_pod_fits_with_each_of_the_changes(case: str) -> None:
 
 
 def replay(result: ScheduleResult, suggestion: Suggestion) -> ScheduleResult:
-    trial = Trial.of(result).changed(suggestion.changes)
+    trial = Trial.of(with_cycle(result)).changed(suggestion.changes)
     return schedule_one(trial.pod, trial.nodes, trial.framework)
 
 

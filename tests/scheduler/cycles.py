@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.config import KubeVersion, load_configuration
 from kubectl_sched.queries.explanation import Explanation, explanation_of
+from kubectl_sched.scheduler.cycle_result import CycleResult
 from kubectl_sched.scheduler.scheduler import Scheduler
 from tests.plugins.clusters import snapshot
 
@@ -23,6 +24,12 @@ def explain(
     """The cycle for the pod among these objects."""
     configuration = load_configuration(config, KubeVersion.parse(version), gates)
     return Scheduler(configuration, snapshot(*objects, pod, version=version)).schedule_one(pod)
+
+
+def with_cycle(result: ScheduleResult) -> CycleResult:
+    """Return the result of a pod that a profile serves."""
+    assert isinstance(result, CycleResult)
+    return result
 
 
 def explained(

@@ -18,7 +18,7 @@ from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.scheduler.scheduler import Scheduler
 from tests.apiserver.manifests import listing, obj
 from tests.plugins.clusters import node, pod, requests, snapshot
-from tests.scheduler.cycles import profile
+from tests.scheduler.cycles import profile, with_cycle
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,8 +39,7 @@ def cycle(incoming: Pod, steps: int) -> ScheduleResult:
 
 
 def steps_of(result: ScheduleResult) -> int:
-    assert result.state is not None
-    return result.state.budget.steps
+    return with_cycle(result).state.budget.steps
 
 
 @pytest.mark.parametrize("incoming", PODS.values(), ids=PODS)
@@ -176,4 +175,4 @@ def test_an_answer_knows_no_clock_and_says_that_kube_scheduler_has_one(version: 
     result = search_for_devices(version, steps=200_000)
     assert result.outcome is Outcome.UNKNOWN
     assert [(each.plugin, each.node) for each in result.unknown] == [("DynamicResources", None)]
-    assert "kube-scheduler itself gives up on a node after 1e-06 s" in " ".join(not_replayed(result))
+    assert "kube-scheduler itself gives up on a node after 1e-06 s" in " ".join(not_replayed(with_cycle(result)))

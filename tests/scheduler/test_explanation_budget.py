@@ -16,6 +16,7 @@ from kubectl_sched.suggestions.search import suggest
 from tests.apiserver.manifests import listing, obj
 from tests.plugins.clusters import node, pod, snapshot
 from tests.program import run
+from tests.scheduler.cycles import with_cycle
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -66,7 +67,7 @@ def test_where_it_ends_the_decision_stays() -> None:
     assert whole.filter_evidence("TaintToleration", 0)[0].facts
     assert suggest(whole)
     assert whole.explaining.warnings == ()
-    assert whole.explaining.steps > whole.state.budget.steps > 0  # type: ignore[union-attr] # a cycle has one
+    assert whole.explaining.steps > with_cycle(whole).state.budget.steps > 0
     vars(cut)["explaining"] = ExplanationBudget(cut.pod, CycleLimits(steps=300, memory=1 << 30))
     assert suggest(cut) == ()
     assert "was stopped after 300 steps of work" in cut.explaining.warnings[0]

@@ -12,10 +12,10 @@ from kubectl_sched.scheduler.scheduler import Scheduler
 from kubectl_sched.simulation.placements import QueuedPod
 from kubectl_sched.simulation.queue_simulation import Choices, Simulation
 from tests.plugins.clusters import node, pod, requests, snapshot
-from tests.scheduler.cycles import profile
+from tests.scheduler.cycles import profile, with_cycle
 
 if TYPE_CHECKING:
-    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.scheduler.cycle_result import CycleResult
 
 SIGNED = [
     {"name": "PodTopologySpread", "args": {"defaultingType": "List", "defaultConstraints": []}},
@@ -35,9 +35,9 @@ class Course:
         self.batch = OpportunisticBatch()
         self.placed = 0
 
-    def cycle(self, **spec: Any) -> ScheduleResult:
+    def cycle(self, **spec: Any) -> CycleResult:
         self.placed += 1
-        return self.scheduler.cycle(pod(f"web-{self.placed}", **{**PORT, **spec}), self.nodes)
+        return with_cycle(self.scheduler.cycle(pod(f"web-{self.placed}", **{**PORT, **spec}), self.nodes))
 
     def place(self, **spec: Any) -> bool:
         """Place a pod; report whether it took the order of the one before."""

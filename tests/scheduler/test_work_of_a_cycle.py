@@ -16,6 +16,7 @@ from kubectl_sched.framework.cycle_budget import UNLIMITED, CycleBudget
 from kubectl_sched.scheduler.scheduler import Scheduler
 from tests.plugins.clusters import node, pod, snapshot
 from tests.plugins.storage_objects import claim, storage_class, stored, volume
+from tests.scheduler.cycles import with_cycle
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -178,9 +179,8 @@ SCHEDULER = Scheduler(load_configuration(None, KubeVersion.parse("1.36")), CLUST
 
 
 def steps(incoming: Pod) -> int:
-    result = SCHEDULER.cycle(incoming, CLUSTER)
+    result = with_cycle(SCHEDULER.cycle(incoming, CLUSTER))
     assert not result.unknown
-    assert result.state is not None
     return result.state.budget.steps
 
 

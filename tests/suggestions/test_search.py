@@ -32,7 +32,7 @@ from kubectl_sched.suggestions.trial import Trial
 from tests.examples import examples
 from tests.plugins.clusters import node, pod, requests, snapshot
 from tests.plugins.random_clusters import clusters, incoming_pods
-from tests.scheduler.cycles import explain
+from tests.scheduler.cycles import explain, with_cycle
 
 if TYPE_CHECKING:
     from kubectl_sched.api.meta import KubernetesObject
@@ -361,7 +361,7 @@ GIVES_NOTHING_UP = frozenset({Kind.WAIT, Kind.CORRECT, Kind.UNNAME, Kind.HONOR_T
 
 def hold(result: ScheduleResult, suggestions: tuple[Suggestion, ...], on: str | None) -> None:
     """All the laws."""
-    base = Trial.of(result)
+    base = Trial.of(with_cycle(result))
     for suggestion in suggestions:
         trial = base.changed(suggestion.changes)
         replayed = cycle(trial.pod, trial.nodes, trial.framework)
@@ -535,7 +535,7 @@ def test_a_key_gets_no_second_constraint_of_the_same_kind() -> None:
     both = [spread("zone", how)["topologySpreadConstraints"][0] for how in ("DoNotSchedule", "ScheduleAnyway")]
     result = explain(pod("web-0", topologySpreadConstraints=both, metadata={"labels": {"app": "blue"}}), host("w1"))
     (softened,) = [each for each in suggest(result) if each.changes[0].kind is Kind.SPREAD_SOFTLY]
-    left = Trial.of(result).changed(softened.changes).pod.spec.topology_spread_constraints
+    left = Trial.of(with_cycle(result)).changed(softened.changes).pod.spec.topology_spread_constraints
     assert [each.when_unsatisfiable for each in left] == ["ScheduleAnyway"]
 
 
@@ -723,8 +723,7 @@ def test_the_piece_of_a_configuration_gives_the_weight(version: str) -> None:
         name, weight = suggestion.changes[0].weight or ("", 0)
         document = yaml.safe_load(suggestion.manual[0].document)
         profile = load_configuration(document, KubeVersion.parse(version), {}).profiles["default-scheduler"]
-        assert result.framework is not None
-        before = {ref.name: ref.weight for ref in result.framework.profile.plugins["score"]}
+        before = {ref.name: ref.weight for ref in with_cycle(result).framework.profile.plugins["score"]}
         assert {ref.name: ref.weight for ref in profile.plugins["score"]} == {**before, name: weight}
 
 
@@ -740,7 +739,7 @@ def kubectl(*arguments: str, given: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize("kind", CASES, ids=lambda kind: kind.name)
 def test_kubectl_does_to_the_objects_what_was_replayed(kind: Kind) -> None:
     result, found = asked(CASES[kind])
-    base = Trial.of(result)
+    base = Trial.of(with_cycle(result))
     for suggestion in found:
         after = base.changed(suggestion.changes)
         for command in commands(suggestion):

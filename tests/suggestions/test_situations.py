@@ -20,7 +20,7 @@ from kubectl_sched.suggestions.search import suggest
 from kubectl_sched.suggestions.trial import Trial
 from tests.examples import examples
 from tests.plugins.clusters import node, pod, requests
-from tests.scheduler.cycles import explain
+from tests.scheduler.cycles import explain, with_cycle
 
 if TYPE_CHECKING:
     from kubectl_sched.api.meta import KubernetesObject
@@ -96,7 +96,7 @@ def do_no_harm(result: ScheduleResult, found: tuple[Suggestion, ...]) -> None:
     order = [labels.index(each.rung) for each in found]
     assert order == sorted(order)
     running = {each.key: each for each in result.nodes.existing_pods.pods}
-    base = Trial.of(result)
+    base = Trial.of(with_cycle(result))
     for each in found:
         going = [running[key] for key in each.ends]
         assert not each.commands or all(pod.namespace == result.pod.namespace for pod in going)

@@ -32,6 +32,7 @@ from kubectl_sched.tui import explorer_state
 from kubectl_sched.tui.decision import Decision, context_of
 from kubectl_sched.tui.typed_edits import FORMS, Context, parse
 from tests.examples import examples
+from tests.scheduler.cycles import with_cycle
 from tests.tui.driving import DEMO, decisions
 
 if TYPE_CHECKING:
@@ -173,7 +174,7 @@ def test_an_edit_that_cannot_be_made_says_why(entry: str, told: str) -> None:
 
 
 def test_a_pod_without_containers_requests_nothing() -> None:
-    trial = Trial.of(decision("web-0").explanation.result)
+    trial = Trial.of(with_cycle(decision("web-0").explanation.result))
     (edit,) = parse("request cpu=1", CONTEXT)
     with pytest.raises(SchedError, match=r"^the pod has no container$"):
         edit.applied(structs.replace(trial, pod=with_spec(trial.pod, containers=())))
@@ -197,7 +198,7 @@ def test_a_request_of_an_extended_resource_takes_its_limit_along() -> None:
     ("quantity", "limit", "is_refused"), [("2", "1500m", True), ("1500m", "1.5", False), ("2", None, False)]
 )
 def test_a_request_is_no_higher_than_its_limit(quantity: str, limit: str | None, is_refused: bool) -> None:
-    trial = Trial.of(decision("web-0").explanation.result)
+    trial = Trial.of(with_cycle(decision("web-0").explanation.result))
     (first, *others) = trial.pod.spec.containers
     resources = structs.replace(first.resources, limits={} if limit is None else {"cpu": limit})
     limited = with_spec(trial.pod, containers=(structs.replace(first, resources=resources), *others))
@@ -254,8 +255,7 @@ PODS = st.sampled_from(["web-0", "api-5d9c7b8f6d-m7c5t", "batch-1"])
 @settings(deadline=None, max_examples=examples(60))
 def test_an_edited_replay_is_the_explanation_of_the_edited_objects(name: str, entries: list[str]) -> None:
     result = edited(name, *entries)
-    framework = result.framework
-    assert framework is not None
+    framework = with_cycle(result).framework
     pods = {pod.key: pod for pod in result.nodes.existing_pods.pods}
     objects: list[KubernetesObject] = [*result.nodes.node_objects, *pods.values(), result.pod]
     objects += (

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from kubectl_sched.binding.writer import Request, Writer
     from kubectl_sched.framework.reserved_object import Reservation
     from kubectl_sched.framework.runtime import Framework
+    from kubectl_sched.scheduler.cycle_result import CycleResult
     from kubectl_sched.scheduler.podgroup_result import Member
     from kubectl_sched.scheduler.result import ScheduleResult
 
@@ -80,7 +81,7 @@ class Binder:
         self._reports: dict[str, Future[None]] = {}
 
     def bind(
-        self, queued: QueuedPod, result: ScheduleResult, node: str, reservations: Sequence[Reservation], began: float
+        self, queued: QueuedPod, result: CycleResult, node: str, reservations: Sequence[Reservation], began: float
     ) -> None:
         """Begin the pod's binding cycle; a Finished tells how it ended."""
         stop = PodInPreBind(self._stopping)
@@ -175,7 +176,7 @@ class Binder:
     def _bind(
         self,
         queued: QueuedPod,
-        result: ScheduleResult,
+        result: CycleResult,
         node: str,
         reservations: Sequence[Reservation],
         began: float,

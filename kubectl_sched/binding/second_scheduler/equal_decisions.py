@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.binding.second_scheduler.cache import Drift
     from kubectl_sched.framework.runtime import Framework
-    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.scheduler.cycle_result import CycleResult
     from kubectl_sched.snapshot import Snapshot
 
 
@@ -28,7 +28,7 @@ class EqualDecisions:
     """The pods that are equal to the one that had a cycle last."""
 
     def __init__(self) -> None:
-        self._first: ScheduleResult | None = None
+        self._first: CycleResult | None = None
         self._is_batched = False
         self.has_decided = False
         """Report whether the latest pod was decided without a cycle of its own."""
@@ -40,7 +40,7 @@ class EqualDecisions:
         self._asked: frozenset[str] | None = None
         """The labels that selectors ask for, once somebody wants to know."""
 
-    def begin(self, result: ScheduleResult, *, is_batched: bool) -> None:
+    def begin(self, result: CycleResult, *, is_batched: bool) -> None:
         """Begin anew after a whole cycle; `is_batched`: the next pods take nodes from its order of nodes."""
         self._is_batched = is_batched
         self._first = result if is_plain(result.pod) and not result.unknown else None
@@ -51,7 +51,7 @@ class EqualDecisions:
 
     def decide(
         self, pod: Pod, nodes: Snapshot, framework: Framework, drift: Drift
-    ) -> tuple[ScheduleResult, Sequence[int]] | None:
+    ) -> tuple[CycleResult, Sequence[int]] | None:
         """The pod's result and the rows tied at the highest total, as a cycle has them; None if one has to be run."""
         self.has_decided = False
         first = self._first

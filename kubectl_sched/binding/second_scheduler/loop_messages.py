@@ -10,14 +10,14 @@ if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.binding.binding_cycle import Bound, Failed, Gone, Taken
     from kubectl_sched.binding.second_scheduler.queued_pod import QueuedPod
-    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.scheduler.cycle_result import CycleResult
 
 
 class Finished(NamedTuple):
     """A binding cycle is over. `began` is when the pod's attempt did."""
 
     queued: QueuedPod
-    result: ScheduleResult
+    result: CycleResult
     node: str
     outcome: Bound | Taken | Gone | Failed
     began: float

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from kubectl_sched.binding.second_scheduler.queued_pod import Queued, QueuedPod
     from kubectl_sched.binding.second_scheduler.scheduling_queue import SchedulingQueue
     from kubectl_sched.framework.runtime import Framework
-    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.scheduler.cycle_result import CycleResult
     from kubectl_sched.snapshot import Snapshot
 
 
@@ -125,7 +125,7 @@ class PodAttempts:
         else:
             self._reject(queued, result, began)
 
-    def _judged(self, pod: Pod, nodes: Snapshot, framework: Framework) -> tuple[ScheduleResult, Sequence[int]]:
+    def _judged(self, pod: Pod, nodes: Snapshot, framework: Framework) -> tuple[CycleResult, Sequence[int]]:
         """Return the result, and the nodes tied at the highest total."""
         known = self._equal.decide(pod, nodes, framework, self.cache.drift())
         if known is not None:
@@ -134,11 +134,11 @@ class PodAttempts:
         self._equal.begin(result, is_batched=self.batch.signs(result))
         return result, result.tied.tolist()
 
-    def _chosen(self, result: ScheduleResult, tied: Sequence[int]) -> str | None:
+    def _chosen(self, result: CycleResult, tied: Sequence[int]) -> str | None:
         """Return the node for the pod, at random among tied ones as in kube-scheduler; None if it gets none."""
         names = result.nodes.names
         node: str
-        if self._equal.has_decided and result.framework is not None:
+        if self._equal.has_decided:
             node = names[random.choice(tied)]  # noqa: S311 - no secret
             self.batch.placed_equally(result.pod, lambda: result.nodes, result.framework, node)
             return node
@@ -153,7 +153,7 @@ class PodAttempts:
         self.batch.placed(result, node, hinted)
         return node
 
-    def _place(self, queued: QueuedPod, result: ScheduleResult, node: str, began: float) -> None:
+    def _place(self, queued: QueuedPod, result: CycleResult, node: str, began: float) -> None:
         """Bind the pod, and those that waited in Permit for it; or let it wait there for the rest of its gang."""
         waits = self.gangs is not None and self.gangs.has_to_wait(result)
         assumed = self.assume(queued, result, node, began)
@@ -162,7 +162,7 @@ class PodAttempts:
         else:
             self.bind([assumed, *(self.gangs.allowed_with(result.pod) if self.gangs is not None else ())])
 
-    def assume(self, queued: QueuedPod, result: ScheduleResult, node: str, began: float) -> Assumed:
+    def assume(self, queued: QueuedPod, result: CycleResult, node: str, began: float) -> Assumed:
         """Take the pod for one that runs on the node, with what the end of its cycle reserves."""
         reservations = reserved(result, node, time_now())
         # A claim that the volume controller has yet to bind is found as the watch shows it.
@@ -184,7 +184,7 @@ class PodAttempts:
             self.metrics.attempted(UNSCHEDULABLE, scheduler_name_of(member.pod), seconds)
             self.log.left_out(member)
 
-    def _reject(self, queued: QueuedPod, result: ScheduleResult, began: float) -> None:
+    def _reject(self, queued: QueuedPod, result: CycleResult, began: float) -> None:
         """Say why not, and put the pod where it waits."""
         now = self.clock()
         failed = result.outcome is Outcome.ERROR
@@ -248,7 +248,7 @@ class PodAttempts:
                     self.binder.report(result, outcome)
 
 
-def rejecting_plugins(result: ScheduleResult) -> tuple[frozenset[str], frozenset[str]]:
+def rejecting_plugins(result: CycleResult) -> tuple[frozenset[str], frozenset[str]]:
     """The plugins that rejected the pod, and those that wait for something (Diagnosis).
 
     Both are empty if there are no nodes.
@@ -260,5 +260,5 @@ def rejecting_plugins(result: ScheduleResult) -> tuple[frozenset[str], frozenset
     return frozenset(filter(None, named)), frozenset(filter(None, pending))
 
 
-def _profile(result: ScheduleResult) -> str:
-    return result.framework.profile.scheduler_name if result.framework is not None else ""
+def _profile(result: CycleResult) -> str:
+    return result.framework.profile.scheduler_name

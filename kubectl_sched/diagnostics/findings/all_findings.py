@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from kubectl_sched.api.apimachinery.quantity import InvalidQuantity
 from kubectl_sched.framework.cycle_state import PluginError
 from kubectl_sched.own_error import note_error
+from kubectl_sched.scheduler.cycle_result import CycleResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -15,12 +16,12 @@ if TYPE_CHECKING:
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.sources.pod_surroundings import Surroundings
 
-    Rule = Callable[[ScheduleResult, Surroundings], Iterator[Finding]]
+    Rule = Callable[[CycleResult, Surroundings], Iterator[Finding]]
 
 
 def findings_of(result: ScheduleResult, around: Surroundings) -> tuple[Finding, ...]:
     """Return the facts that explain the cycle's verdict or spoil the start that it promises; often there are none."""
-    if result.framework is None or result.pod.has_ended or result.failure is not None:
+    if not isinstance(result, CycleResult) or result.pod.has_ended or result.failure is not None:
         return ()
     found: list[Finding] = []
     for rule in _rules(result):

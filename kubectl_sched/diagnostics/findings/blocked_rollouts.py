@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.apps import IntOrPercent, UpdateStrategy
     from kubectl_sched.api.pod import Pod
+    from kubectl_sched.scheduler.cycle_result import CycleResult
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.shell_commands import ShellCommand
     from kubectl_sched.snapshot.array_types import Mask
@@ -35,9 +36,9 @@ _DEFAULT: Final = "25%"
 _REVISION: Final = "controller-revision-hash"
 
 
-def findings(result: ScheduleResult, around: Surroundings) -> Iterator[Finding]:
+def findings(result: CycleResult, around: Surroundings) -> Iterator[Finding]:
     """Yield the rollout that waits for itself, if the pod would fit were the old pods of its workload gone."""
-    if result.outcome is not Outcome.UNSCHEDULABLE or result.framework is None:
+    if result.outcome is not Outcome.UNSCHEDULABLE:
         return
     yield from _of_daemon_set(result, around)
     deployment = _deployment_of(result.pod, around)
@@ -64,10 +65,10 @@ def findings(result: ScheduleResult, around: Surroundings) -> Iterator[Finding]:
     )
 
 
-def _of_daemon_set(result: ScheduleResult, around: Surroundings) -> Iterator[Finding]:
+def _of_daemon_set(result: CycleResult, around: Surroundings) -> Iterator[Finding]:
     """Yield the rollout of a DaemonSet that surges: the old pod goes once the new one on its node is available."""
     owner = result.pod.metadata.controller
-    if owner is None or owner.kind != "DaemonSet" or result.framework is None:
+    if owner is None or owner.kind != "DaemonSet":
         return
     daemon_set = _named(around, DaemonSet, owner.name, result.pod.namespace)
     if daemon_set is None or not _surges(daemon_set.spec.update_strategy):

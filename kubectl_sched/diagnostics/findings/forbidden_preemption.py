@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kubectl_sched.framework.interface import PostFilterResult
-    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.scheduler.cycle_result import CycleResult
     from kubectl_sched.sources.pod_surroundings import Surroundings
 
 KIND: Final = "PreemptionPolicyNever"
@@ -27,12 +27,12 @@ STATIC_KIND: Final = "StaticVictim"
 _NEVER: Final = "Never"
 
 
-def findings(result: ScheduleResult, _: Surroundings) -> Iterator[Finding]:
+def findings(result: CycleResult, _: Surroundings) -> Iterator[Finding]:
     """Yield that the pod may not preempt, and what it would end if it might, or that a victim would run on."""
     if result.post_filter is not None:
         yield from _static_victims(result.post_filter)
     spec = result.pod.spec
-    if result.outcome is not Outcome.UNSCHEDULABLE or spec.preemption_policy != _NEVER or result.framework is None:
+    if result.outcome is not Outcome.UNSCHEDULABLE or spec.preemption_policy != _NEVER:
         return
     may = replace(result.pod, spec=replace(spec, preemption_policy="PreemptLowerPriority"))
     preemption = schedule_one(may, result.nodes, result.framework).post_filter

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kubectl_sched.config.versions import KubeVersion
-    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.scheduler.cycle_result import CycleResult
     from kubectl_sched.sources.pod_surroundings import Surroundings
 
 KIND: Final = "SchedulerBug"
@@ -28,9 +28,8 @@ _MENDED: Final = frozenset({"DynamicResources", "InterPodAffinity"})
 _NODES_NAMED: Final = 3
 
 
-def findings(result: ScheduleResult, _: Surroundings) -> Iterator[Finding]:
+def findings(result: CycleResult, _: Surroundings) -> Iterator[Finding]:
     """Yield the first later patch release with which the pod fits, or with which its cycle does not fail."""
-    assert result.framework is not None  # noqa: S101 - findings are asked only of results of a cycle
     patch = result.framework.handle.release.patch
     if patch is None or result.unknown or result.outcome not in {Outcome.UNSCHEDULABLE, Outcome.ERROR}:
         return
@@ -46,19 +45,18 @@ def findings(result: ScheduleResult, _: Surroundings) -> Iterator[Finding]:
     yield Finding(kind=KIND, sentence=f"kube-scheduler {patch} has a bug here that {mending} mends: {with_it}")
 
 
-def _as_of(result: ScheduleResult, patch: KubeVersion) -> ScheduleResult:
+def _as_of(result: CycleResult, patch: KubeVersion) -> CycleResult:
     """Run the cycle again as of another patch release; configurations are read alike by all patches of a minor."""
-    assert result.framework is not None  # noqa: S101 - see findings
     handle = replace(result.framework.handle, release=RELEASES[patch])
     profile = result.framework.profile
     return cycle(result.pod, result.nodes, Framework(profile, make_plugins(profile, handle), handle))
 
 
-def _mends(result: ScheduleResult, newer: ScheduleResult) -> bool:
+def _mends(result: CycleResult, newer: CycleResult) -> bool:
     return newer.fits or (result.outcome is Outcome.ERROR and newer.outcome is Outcome.UNSCHEDULABLE)
 
 
-def _nodes(result: ScheduleResult) -> str:
+def _nodes(result: CycleResult) -> str:
     best = list(result.best)
     more = f" and {len(best) - _NODES_NAMED} more" if len(best) > _NODES_NAMED else ""
     return ", ".join(best[:_NODES_NAMED]) + more

@@ -37,6 +37,7 @@ from kubectl_sched.render.sentences.search_start_sentence import sampling_words
 from kubectl_sched.render.sentences.status_sentences import stage_words, status_sentences
 from kubectl_sched.render.sentences.verdict_line import verdict_of_pod
 from kubectl_sched.render.table import Column, Table
+from kubectl_sched.scheduler.cycle_result import CycleResult
 from kubectl_sched.scheduler.member_result import MemberResult
 from kubectl_sched.scheduler.result import Outcome
 
@@ -100,7 +101,7 @@ def _facts(explanation: Explanation) -> Iterator[tuple[str, str]]:
     result = explanation.result
     if result.kubernetes_version:
         yield "Replayed as", f"kube-scheduler {result.kubernetes_patch or result.kubernetes_version}"
-    if result.framework is not None:
+    if isinstance(result, CycleResult):
         yield "Profile", result.framework.profile.scheduler_name
     yield "Nodes", f"{len(result.nodes):,}"
 

@@ -9,6 +9,7 @@ from kubectl_sched.render.document import Document, Listing, Said, Sentence, Ver
 from kubectl_sched.render.node_tables import against_table, rejection_table
 from kubectl_sched.render.sentences.headline import no_scheduler_asked
 from kubectl_sched.render.sentences.node_sentences import preemption_there, verdict_in_words
+from kubectl_sched.scheduler.cycle_result import CycleResult
 from kubectl_sched.scheduler.result import Outcome
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def _filters(result: ScheduleResult, row: int) -> Iterator[Said]:
             continue
         if plugin.name in result.verdicts:
             passing.append(plugin.name)
-        elif result.state is not None and plugin.name in result.state.skip_filter_plugins:
+        elif isinstance(result, CycleResult) and plugin.name in result.state.skip_filter_plugins:
             skipped.append(plugin.name)
         else:
             never_run.append(plugin.name)
@@ -86,7 +87,7 @@ def _filters(result: ScheduleResult, row: int) -> Iterator[Said]:
 
 def _judging(result: ScheduleResult, row: int) -> list[FilterPlugin]:
     unjudged = result.unjudged_by(row)
-    plugins = result.framework.filter_plugins if result.framework is not None else ()
+    plugins = result.framework.filter_plugins if isinstance(result, CycleResult) else ()
     return [plugin for plugin in plugins if plugin.name not in unjudged]
 
 
@@ -95,7 +96,7 @@ def _scores(explanation: Explanation, row: int) -> Iterator[Said]:
     result, contrast = explanation.result, explanation.contrast
     tables = (against_table(result, row, contrast), against_table(result, row, contrast, is_narrow=True))
     yield Listing(tables=tables, caption="Points by plugin", gap=True)
-    skipped = sorted(result.state.skip_score_plugins) if result.state else []
+    skipped = sorted(result.state.skip_score_plugins) if isinstance(result, CycleResult) else []
     if skipped:
         yield Sentence(text=f"skipped at Score (not relevant to this pod): {', '.join(skipped)}", tone="dim")
 

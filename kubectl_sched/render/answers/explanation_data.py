@@ -14,6 +14,7 @@ from kubectl_sched.render.node_order import closest
 from kubectl_sched.render.sentences.node_sentences import why_not
 from kubectl_sched.render.sentences.podgroup_headline import podgroup_headline
 from kubectl_sched.safe_output import API_VERSION
+from kubectl_sched.scheduler.cycle_result import CycleResult
 from kubectl_sched.scheduler.member_result import MemberResult
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.suggestions.advice import advice_of
@@ -54,7 +55,7 @@ def explanation_data(
 ) -> dict[str, Any]:
     """Return the whole of it. `evidence` tells for which rows the evidence is added; brief answers have no nodes."""
     result = explanation.result
-    pod, state = result.pod, result.state
+    pod, state = result.pod, result.state if isinstance(result, CycleResult) else None
     data: schema.Explanation = {
         "apiVersion": API_VERSION,
         "kind": "Explanation",

@@ -17,6 +17,7 @@ from kubectl_sched.render.sentences.node_sentences import why_not
 from kubectl_sched.render.sentences.search_start_sentence import sampling_notes
 from kubectl_sched.render.sentences.status_sentences import stage_words
 from kubectl_sched.render.table import Column, Table
+from kubectl_sched.scheduler.cycle_result import CycleResult
 from kubectl_sched.scheduler.member_result import MemberResult
 from kubectl_sched.scheduler.result import Outcome
 
@@ -103,7 +104,9 @@ def _facts(explanations: Sequence[Explanation]) -> tuple[tuple[str, str], ...]:
     results = [each.result for each in explanations]
     if not results:
         return ()
-    names = dict.fromkeys(result.framework.profile.scheduler_name for result in results if result.framework is not None)
+    names = dict.fromkeys(
+        result.framework.profile.scheduler_name for result in results if isinstance(result, CycleResult)
+    )
     return (
         ("Replayed as", f"kube-scheduler {results[0].kubernetes_patch or results[0].kubernetes_version}"),
         *((("Profile", ", ".join(names)),) if names else ()),

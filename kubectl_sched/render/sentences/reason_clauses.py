@@ -13,6 +13,7 @@ from kubectl_sched.framework.plugin_error_boundary import error_of, is_unknown
 from kubectl_sched.framework.runtime import nominated_ahead
 from kubectl_sched.framework.status import SUCCESS
 from kubectl_sched.render.safe_text import clipped, listed, safe
+from kubectl_sched.scheduler.cycle_result import CycleResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -89,13 +90,12 @@ def reason(result: ScheduleResult, plugin: str, rows: Rows) -> str:
 
 def of_reason(result: ScheduleResult, plugin: str, text: str | None, rows: Rows) -> str:
     """Return one plugin's clause about nodes that it rejects for this reason of kube-scheduler; None: for any."""
-    filter_plugin = result.framework.plugins.get(plugin) if result.framework else None
-    state = result.explained_state
-    if state is None or not isinstance(filter_plugin, FilterPlugin):
+    if not isinstance(result, CycleResult) or not result.explaining.allows(len(result.nodes.existing_pods)):
         return f"fail {plugin}"
-    if not result.explaining.allows(len(result.nodes.existing_pods)):
+    filter_plugin = result.framework.plugins.get(plugin)
+    if not isinstance(filter_plugin, FilterPlugin):
         return f"fail {plugin}"
-    asked = state, result.pod, result.nodes, rows
+    asked = result.explained_state, result.pod, result.nodes, rows
     try:
         clause = filter_plugin.summarize(*asked) if text is None else filter_plugin.summarize_reason(*asked, text)
     except BudgetEnded:

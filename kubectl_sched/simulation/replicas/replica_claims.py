@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.plugins.volume_binding.static_matching import VolumeIndex
+    from kubectl_sched.scheduler.cycle_result import CycleResult
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.simulation.replicas.claim_kinds import ClaimKind
     from kubectl_sched.snapshot import Snapshot
@@ -101,11 +102,11 @@ class ReplicaClaims:
         self.nodes = replace(nodes, objects=objects.with_these(PersistentVolume, volumes) if volumes else objects)
 
     @classmethod
-    def after(cls, result: ScheduleResult) -> ReplicaClaims | None:
+    def after(cls, result: CycleResult) -> ReplicaClaims | None:
         """Prepare the next pods after the first one's cycle; None if each needs a whole cycle."""
         pod, nodes, framework = result.pod, result.nodes, result.framework
-        kept = result.state.get(PRE_FILTER_STATE) if result.state is not None else None
-        if kept is None or kept.binder is None or framework is None or pod.spec.resource_claims:
+        kept = result.state.get(PRE_FILTER_STATE)
+        if kept is None or kept.binder is None or pod.spec.resource_claims:
             return None
         if not all(is_of_node(each) or claim_use(pod, each) is not None for each in pod.spec.volumes):
             return None

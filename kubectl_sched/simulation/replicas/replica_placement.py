@@ -8,7 +8,7 @@ nominated pods, nodes that PreFilter chose, or a plugin that does not say what i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
 import numpy as np
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.framework.interface import FilterPlugin
-    from kubectl_sched.framework.runtime import Framework
+    from kubectl_sched.scheduler.cycle_result import CycleResult
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.simulation.replicas.claim_kinds import ClaimKind
     from kubectl_sched.simulation.replicas.ranking import Ranking
@@ -61,15 +61,13 @@ class EqualPods:
     All nodes are judged again for each pod until so many have come that it pays to rank them once.
     """
 
-    def __init__(
-        self, result: ScheduleResult, framework: Framework, alike: _Alike, cluster: PlacedReplicas, *, get_labels: bool
-    ) -> None:
+    def __init__(self, result: CycleResult, alike: _Alike, cluster: PlacedReplicas, *, get_labels: bool) -> None:
         self.pod = alike.pod
-        self.framework = framework
+        self.framework = framework = result.framework
         self.cluster = cluster
         self.names = cluster.nodes.names
         self._alike = alike
-        self._inputs = inputs = _inputs(result, framework, alike, cluster, get_labels=get_labels)
+        self._inputs = inputs = _inputs(result, alike, cluster, get_labels=get_labels)
         self._own_nodes = OwnNodes(self.pod, cluster, inputs.state, filters_of(result), inputs.scores.of_requests)
         self._ranking: Ranking = AllNodes(inputs, alike.kind)
         self._pods_until_ranked = 1 + len(cluster.nodes) // _NODES_A_POD
@@ -91,9 +89,9 @@ class EqualPods:
 
         `get_labels` says that a pod may get further labels with its node, so that others may begin to count it.
         """
-        framework, first, objects = result.framework, result.pod, result.nodes.objects
-        if framework is None or not _can_be_followed(result):
+        if not _can_be_followed(result):
             return None
+        framework, first, objects = result.framework, result.pod, result.nodes.objects
         ordinals = Ordinals(first, result.nodes)
         pod, nodes = ordinals.one_more(first, result.nodes)
         if pod is not first:
@@ -108,10 +106,10 @@ class EqualPods:
             if claims is None:
                 return None
         alike = _Alike(first, pod, ordinals, claims)
-        if result.state is None or (claims is not None and following is not None and not alike.has(following)):
+        if claims is not None and following is not None and not alike.has(following):
             return None
         cluster = PlacedReplicas(alike.pod, nodes if claims is None else claims.nodes, objects, claims)
-        return cls(result, framework, alike, cluster, get_labels=get_labels)
+        return cls(result, alike, cluster, get_labels=get_labels)
 
     def stands_for(self, pod: Pod) -> bool:
         """Report whether the pod is one of them."""
@@ -226,24 +224,21 @@ class _Alike:
             self.claims.place(pod, row)
 
 
-def _can_be_followed(result: ScheduleResult) -> bool:
+def _can_be_followed(result: ScheduleResult) -> TypeGuard[CycleResult]:
     """Report whether what one more pod changes in the cycle's verdicts and scores can be told."""
-    framework, state = result.framework, result.state
-    if framework is None or state is None or result.outcome is not Outcome.SCHEDULABLE or not may_share(result):
+    if result.outcome is not Outcome.SCHEDULABLE or not may_share(result):
         return False
     # A plugin that has nothing to filter has nothing to score either, unless it has help for that.
-    scored = {each.plugin for each in result.scores} - state.skip_filter_plugins
-    return all(can_be_followed(each) for each in framework.score_plugins if each.name in scored)
+    scored = {each.plugin for each in result.scores} - result.state.skip_filter_plugins
+    return all(can_be_followed(each) for each in result.framework.score_plugins if each.name in scored)
 
 
 def _is_counting(plugin: FilterPlugin) -> bool:
     return isinstance(plugin, PreFilterExtensions)
 
 
-def _inputs(
-    result: ScheduleResult, framework: Framework, alike: _Alike, cluster: PlacedReplicas, *, get_labels: bool
-) -> RankingInputs:
-    assert result.state is not None  # noqa: S101 - the cycle can be followed
+def _inputs(result: CycleResult, alike: _Alike, cluster: PlacedReplicas, *, get_labels: bool) -> RankingInputs:
+    framework = result.framework
     state = result.state.clone(CycleBudget(UNLIMITED))
     pod, first, filters = alike.pod, alike.first, filters_of(result)
     counting = [

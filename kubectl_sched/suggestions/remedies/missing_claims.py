@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from kubectl_sched.api.meta import with_spec
 from kubectl_sched.api.storage import PersistentVolumeClaim
 from kubectl_sched.near_names import near_names
+from kubectl_sched.scheduler.cycle_result import CycleResult
 from kubectl_sched.suggestions.change import Change, Kind, Promise
 from kubectl_sched.suggestions.trial import Trial
 from kubectl_sched.suggestions.verified import stated, verified
@@ -31,21 +32,21 @@ def missing_claims(result: ScheduleResult) -> Iterator[Suggestion]:
         if name in present:
             continue
         meant = next(iter(near_names(name, present)), None)
-        if meant is not None:
+        if meant is not None and isinstance(result, CycleResult):
             yield from _meaning(result, name, meant)
         like = f"; {meant} is there" if meant is not None else ""
         text = f"Create PersistentVolumeClaim {pod.namespace}/{name}: the pod names it, and it does not exist{like}"
         yield stated(Change(kind=Kind.PROVIDE, text=text))
 
 
-def _meaning(result: ScheduleResult, name: str, meant: str) -> Iterator[Suggestion]:
+def _meaning(result: CycleResult, name: str, meant: str) -> Iterator[Suggestion]:
     change = Change(
         kind=Kind.CORRECT,
         text=f"if its volume named claim {meant} instead of {name}",
         step=f"name claim {meant} in its volume instead of {name}",
         pod=partial(_with_claim, name=name, meant=meant),
     )
-    suggestion = verified(Trial.of(result), (change,), None, frozenset(Promise)) if result.framework else None
+    suggestion = verified(Trial.of(result), (change,), None, frozenset(Promise))
     if suggestion is not None:
         yield suggestion
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kubectl_sched.api.pod import Pod
+    from kubectl_sched.scheduler.cycle_result import CycleResult
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.snapshot.array_types import Mask
 
@@ -31,7 +32,7 @@ _WEIGHTS = range(1, 101)
 """The weights of a preference that the API server accepts."""
 
 
-def prefer(result: ScheduleResult, row: int) -> Iterator[Change]:
+def prefer(result: CycleResult, row: int) -> Iterator[Change]:
     """A preference for the node, as light as will do."""
     hostname = result.nodes.node_objects[row].metadata.labels.get(HOSTNAME)
     if hostname is None:
@@ -52,7 +53,7 @@ def prefer(result: ScheduleResult, row: int) -> Iterator[Change]:
         )
 
 
-def weigh_preferences(result: ScheduleResult, row: int) -> Iterator[Change]:
+def weigh_preferences(result: CycleResult, row: int) -> Iterator[Change]:
     """Another weight for one of the pod's preferences, the least different from its present one."""
     for index, term in enumerate(preferences(result.pod)):
         found = _nearest_weight(result, row, term.preference, present=term.weight)
@@ -92,13 +93,12 @@ def prefer_less(result: ScheduleResult, row: int) -> Iterator[Change]:
 
 
 def _nearest_weight(
-    result: ScheduleResult, row: int, preference: NodeSelectorTerm, present: int
+    result: CycleResult, row: int, preference: NodeSelectorTerm, present: int
 ) -> tuple[int, bool] | None:
     """The weight at which the row's node wins, else one at which it only ties, nearest to the present one; and which.
 
     None if no weight does either, or where nothing is scored by what is preferred. The row must be feasible.
     """
-    assert result.framework is not None  # noqa: S101 - asked only of results of a cycle
     if all(plugin.name != _NODE_AFFINITY for plugin in result.framework.score_plugins):
         return None
     scores = scores_of(result, _NODE_AFFINITY)

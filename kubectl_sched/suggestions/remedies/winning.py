@@ -21,13 +21,14 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.affinity import PodAffinity
     from kubectl_sched.api.pod import Pod
+    from kubectl_sched.scheduler.cycle_result import CycleResult
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.suggestions.change import Way
 
 _EVICTIONS_TRIED = (1, 2, 4)
 
 
-def ways_to_win(result: ScheduleResult, row: int) -> list[Way]:
+def ways_to_win(result: CycleResult, row: int) -> list[Way]:
     """The candidates, those that touch less first; whether the node then wins is for a replay to say."""
     lost = {plugin for plugin, difference in points_lost(result, row) if difference < 0}
     preferring = (*preferences.weigh_preferences(result, row), *preferences.prefer(result, row))
@@ -107,9 +108,8 @@ def _emptying(result: ScheduleResult, row: int) -> Iterator[Change]:
             yield eviction(result, pods[:number])
 
 
-def _weighing(result: ScheduleResult, row: int) -> Iterator[Change]:
+def _weighing(result: CycleResult, row: int) -> Iterator[Change]:
     """Another weight for one plugin, the least different from its present one."""
-    assert result.framework is not None  # noqa: S101 - asked only of results of a cycle
     names = {plugin.name for plugin in result.framework.score_plugins}
     for each in result.scores:
         weight = weight_to_win(result, row, each.plugin) or weight_to_tie(result, row, each.plugin)

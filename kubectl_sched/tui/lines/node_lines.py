@@ -11,6 +11,7 @@ from kubectl_sched.record import Record
 from kubectl_sched.render.document import Waterfall
 from kubectl_sched.render.safe_text import safe
 from kubectl_sched.render.sentences.node_sentences import preemption_there, verdict_in_words
+from kubectl_sched.scheduler.cycle_result import CycleResult
 from kubectl_sched.suggestions.weight_margins import positions
 from kubectl_sched.tui.lines.document_lines import part_lines
 from kubectl_sched.tui.lines.line import BLANK, Span, Tone, bar, line, padded, wrapped
@@ -102,7 +103,7 @@ def findings(result: ScheduleResult, row: int, width: int) -> list[Finding]:
         found += (_scored(result, each, row, width) for each in result.scores)
     scoring = {each.plugin for each in result.scores} if row in result.total_of else set()
     unjudged = result.unjudged_by(row)
-    for plugin in result.framework.filter_plugins if result.framework else ():
+    for plugin in result.framework.filter_plugins if isinstance(result, CycleResult) else ():
         if plugin.name in unjudged:
             why = result.left_open or "the plugin failed here, by a bug in kubectl-sched"
             found.append(_silent(plugin.name, "?", "not judged", why))
@@ -110,7 +111,7 @@ def findings(result: ScheduleResult, row: int, width: int) -> list[Finding]:
             found.append(_silent(plugin.name, "✓", "passes", "nothing of it stands against the pod here"))
         elif plugin.name not in {*result.verdicts, *scoring, *rejecting}:
             found.append(_left_out(result, plugin.name))
-    if row in result.total_of and result.state is not None:
+    if row in result.total_of and isinstance(result, CycleResult):
         found += (
             _silent(name, "·", "gives no points", "nothing of the pod concerns this score")
             for name in sorted(result.state.skip_score_plugins)
@@ -133,7 +134,7 @@ def _rejection(status: Status) -> Line:
 
 def _left_out(result: ScheduleResult, plugin: str) -> Finding:
     """A filter that has no verdict on any node."""
-    if result.state is not None and plugin in result.state.skip_filter_plugins:
+    if isinstance(result, CycleResult) and plugin in result.state.skip_filter_plugins:
         return _silent(plugin, "·", "skipped", "nothing of the pod concerns this filter")
     return _silent(plugin, "·", "not run", "PreFilter ends the cycle before it")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kubectl_sched.scheduler.cycle_result import CycleResult
 from kubectl_sched.tui.keys import GROUP, TRIAL
 from kubectl_sched.tui.lines.group_lines import group_heading, trial_lines
 from kubectl_sched.tui.lines.pod_lines import PodLines, matching, whole
@@ -52,7 +53,7 @@ class GroupScreen(FilteredPage):
     def on_line_list_chosen(self, event: LineList.Chosen) -> None:
         """Open the pod; one that was never created has no verdict of any node to show."""
         answer = self._group.answers[self._shown[event.index]]
-        if answer.result.framework is None and self._group.missing:
+        if not isinstance(answer.result, CycleResult) and self._group.missing:
             self.app.notify("it was never created, so no node was judged", markup=False)
         else:
             self._open_one(answer)

@@ -14,7 +14,7 @@ from kubectl_sched.framework.reserved_object import Reservation
 from kubectl_sched.sources.live.client import Server
 from kubectl_sched.sources.live.endpoint import Endpoint
 from tests.plugins.clusters import node, pod, requests
-from tests.scheduler.cycles import explain
+from tests.scheduler.cycles import explain, with_cycle
 
 if TYPE_CHECKING:
     from kubectl_sched.binding.second_scheduler.loop_messages import Message
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def test_three_hundred_pods_of_each_kind_take_276_threads() -> None:
     told: list[Message] = []
     waiting = pod(schedulerName="default-scheduler", **requests(cpu="1"))
-    fits, fits_nowhere = explain(waiting, node()), explain(waiting)
+    fits, fits_nowhere = with_cycle(explain(waiting, node())), explain(waiting)
     before = set(threading.enumerate())
     with socket.create_server(("127.0.0.1", 0)) as silent:
         server = Server(Endpoint(f"http://127.0.0.1:{silent.getsockname()[1]}"), environment={}, attempts=1)

@@ -14,6 +14,7 @@ from kubectl_sched.framework.cycle_budget import SERVICE, UNLIMITED, ChargedWork
 from kubectl_sched.scheduler.scheduler import Scheduler
 from tests.binding.second_scheduler.test_podgroup_attempts import NAME, Cluster, small
 from tests.plugins.clusters import node, pod, requests, snapshot
+from tests.scheduler.cycles import with_cycle
 
 if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
@@ -54,9 +55,8 @@ def test_terms_of_running_pods_are_charged_to_their_namespace_and_not_to_the_pod
         limits, charged = with_charges(UNLIMITED)
         nodes = snapshot(node("w1"), of("hostile", "old", on="w1", **repelling(terms)), version=version)
         scheduler = Scheduler(load_configuration(None, KubeVersion.parse(version)), nodes, limits=limits)
-        result = scheduler.schedule_one(of("team"))
+        result = with_cycle(scheduler.schedule_one(of("team")))
         assert result.fits
-        assert result.state is not None
         return result.state.budget.steps, charged.take()
 
     none, once, twice = work(0), work(TERMS), work(2 * TERMS)

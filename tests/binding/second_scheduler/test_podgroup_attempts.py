@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from kubectl_sched.binding.writer import Request
     from kubectl_sched.framework.reserved_object import Reservation
     from kubectl_sched.framework.runtime import Framework
+    from kubectl_sched.scheduler.cycle_result import CycleResult
     from kubectl_sched.scheduler.podgroup_result import Member
     from kubectl_sched.scheduler.result import ScheduleResult
 
@@ -75,7 +76,7 @@ class Recorder:
         return uid not in self.preempted
 
     def bind(
-        self, queued: QueuedPod, result: ScheduleResult, node: str, reservations: Sequence[Reservation], began: float
+        self, queued: QueuedPod, result: CycleResult, node: str, reservations: Sequence[Reservation], began: float
     ) -> None:
         assert not reservations
         self.flying[result.pod.name] = Finished(queued, result, node, Bound(node=node), began)

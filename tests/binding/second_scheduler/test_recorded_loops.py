@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.binding.second_scheduler.binding_workers import Binder
     from kubectl_sched.config import Configuration
+    from kubectl_sched.scheduler.cycle_result import CycleResult
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.sources.dump.dump import Dump
 
@@ -57,7 +58,7 @@ class FollowingAttempts(PodAttempts):
 
     chance: Chance
 
-    def _chosen(self, result: ScheduleResult, tied: Sequence[int]) -> str | None:
+    def _chosen(self, result: CycleResult, tied: Sequence[int]) -> str | None:
         self.chance.result = result
         return super()._chosen(result, tied)
 

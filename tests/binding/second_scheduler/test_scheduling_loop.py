@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from kubectl_sched.binding.second_scheduler.queued_pod import QueuedPod
     from kubectl_sched.framework.reserved_object import Reservation
     from kubectl_sched.framework.runtime import Framework
+    from kubectl_sched.scheduler.cycle_result import CycleResult
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.snapshot import Snapshot
 
@@ -71,7 +72,7 @@ class Recorder:
         self.overdrafts: list[tuple[str, str]] = []
 
     def bind(
-        self, queued: QueuedPod, result: ScheduleResult, node: str, reservations: Sequence[Reservation], began: float
+        self, queued: QueuedPod, result: CycleResult, node: str, reservations: Sequence[Reservation], began: float
     ) -> None:
         assert not reservations
         uid = result.pod.metadata.uid
@@ -94,7 +95,7 @@ class CheckedAttempts(PodAttempts):
 
     equally_decided = 0
 
-    def _judged(self, pod: Pod, nodes: Snapshot, framework: Framework) -> tuple[ScheduleResult, Sequence[int]]:
+    def _judged(self, pod: Pod, nodes: Snapshot, framework: Framework) -> tuple[CycleResult, Sequence[int]]:
         first = self._equal._first  # noqa: SLF001 - whose cycle it is cannot be seen from outside
         result, tied = super()._judged(pod, nodes, framework)
         self.equally_decided += first is not None and result.verdicts is first.verdicts

@@ -47,6 +47,7 @@ from tests.e2e.binding_cluster import (
 from tests.e2e.control_plane import ADMIN_TOKEN, ControlPlane
 from tests.e2e.patience import until
 from tests.oracle.build import GoMissingError
+from tests.scheduler.cycles import with_cycle
 
 pytestmark = pytest.mark.e2e
 
@@ -302,7 +303,7 @@ def test_a_pod_whose_labels_change_meanwhile_is_judged_again_before_it_is_bound(
 def test_what_does_not_concern_the_verdict_does_not_hinder_the_binding(api: Api, here: Start) -> None:
     pod(api, "annotated")
     run = here("annotated")
-    result = run.look().result
+    result = with_cycle(run.look().result)
     api.merge(f"{PODS}/annotated", {"metadata": {"annotations": {"seen": "yes"}}})
     assert run.cycle.run(result, "k8s-node-1", PodInPreBind(threading.Event())) == Bound(node="k8s-node-1")
 
@@ -310,7 +311,7 @@ def test_what_does_not_concern_the_verdict_does_not_hinder_the_binding(api: Api,
 def test_a_pod_that_is_gone_or_another_one_of_its_name_is_never_bound(api: Api, here: Start) -> None:
     pod(api, "replaced")
     run = here("replaced")
-    result = run.look().result
+    result = with_cycle(run.look().result)
     api.delete(f"{PODS}/replaced", grace_seconds=0)
     assert isinstance(run.cycle.run(result, "k8s-node-1", PodInPreBind(threading.Event())), Gone)
     pod(api, "replaced")
@@ -332,10 +333,11 @@ def test_a_binding_whose_answer_is_lost_is_looked_up(api: Api, here: Start) -> N
     pod(api, "unheard")
     run = here("unheard")
     cycle = BindingCycle(Deaf(run.server), run.recorder)
-    outcome = cycle.run(run.look().result, "k8s-node-1", PodInPreBind(threading.Event()))
+    outcome = cycle.run(with_cycle(run.look().result), "k8s-node-1", PodInPreBind(threading.Event()))
     assert outcome == Bound(node="k8s-node-1")
     assert len(events(api, "unheard", "Scheduled")) == 1
-    again = cycle.run(replace(run.look().result, pod=run.look().pod), "k8s-node-2", PodInPreBind(threading.Event()))
+    result = replace(with_cycle(run.look().result), pod=run.look().pod)
+    again = cycle.run(result, "k8s-node-2", PodInPreBind(threading.Event()))
     assert again == Taken(node="k8s-node-1")
 
 
@@ -344,7 +346,7 @@ def test_a_cycle_that_is_told_to_stop_before_it_writes_writes_nothing(api: Api, 
     run = here("stopped")
     before, stop = versions(api), threading.Event()
     stop.set()
-    outcome = run.cycle.run(run.look().result, "k8s-node-1", PodInPreBind(stop))
+    outcome = run.cycle.run(with_cycle(run.look().result), "k8s-node-1", PodInPreBind(stop))
     assert isinstance(outcome, Failed)
     assert (outcome.interrupted, versions(api)) == (True, before)
 

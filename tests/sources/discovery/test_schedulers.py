@@ -18,6 +18,7 @@ from kubectl_sched.sources.discovery.kubernetes_version import detect_version
 from kubectl_sched.sources.discovery.replay_setup import Replay
 from kubectl_sched.sources.dump.reader import read
 from tests.apiserver.manifests import NODE, listing, obj
+from tests.scheduler.cycles import with_cycle
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -75,8 +76,7 @@ def test_a_deployment_has_its_configuration_from_the_config_map_that_it_mounts()
 def test_explain_takes_the_profile_that_serves_the_pod_without_being_told() -> None:
     dump = fixture("deployment")
     schedulers = ClusterSchedulers(dump, Replay())
-    result = schedulers.schedule_one(pod(dump, "annotation-second-scheduler"))
-    assert result.framework is not None
+    result = with_cycle(schedulers.schedule_one(pod(dump, "annotation-second-scheduler")))
     plugins = {plugin.name for plugin in result.framework.profile.plugins["score"]}
     assert result.fits
     assert "NodeResourcesBalancedAllocation" not in plugins

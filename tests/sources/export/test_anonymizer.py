@@ -27,6 +27,7 @@ from kubectl_sched.sources.export.snapshot_file import encoded
 from kubectl_sched.sources.kinds import KINDS
 from tests.apiserver.manifests import NODE, listing, obj
 from tests.decisions import Recorded, recorded
+from tests.scheduler.cycles import with_cycle
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -85,7 +86,7 @@ def decided(result: ScheduleResult) -> dict[str, Any]:
         "totals": result.totals.tolist(),
         "scores": [(each.plugin, each.raw.tolist(), each.weighted.tolist()) for each in result.scores],
         "best": sorted(of[name] for name in result.best),
-        "skipped": (result.state.skip_filter_plugins, result.state.skip_score_plugins) if result.state else None,
+        "skipped": (with_cycle(result).state.skip_filter_plugins, with_cycle(result).state.skip_score_plugins),
         "victims": len(result.post_filter.victims) if result.post_filter else None,
     }
 

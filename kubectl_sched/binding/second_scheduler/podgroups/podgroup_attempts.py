@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from kubectl_sched.binding.second_scheduler.queued_pod import Queued, QueuedPod
     from kubectl_sched.binding.second_scheduler.scheduling_queue import Rejected, SchedulingQueue
     from kubectl_sched.binding.writer import Request
+    from kubectl_sched.scheduler.cycle_result import CycleResult
     from kubectl_sched.scheduler.podgroup_result import Condition, Member, PodGroupResult
-    from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.scheduler.scheduler import Scheduler
 
 
@@ -230,7 +230,7 @@ def _outcome_before_preemption(result: PodGroupResult) -> Outcome:
     return result.outcome if result.post_filter is None else Outcome.UNSCHEDULABLE
 
 
-def _own_rejection(member: Member) -> ScheduleResult | None:
+def _own_rejection(member: Member) -> CycleResult | None:
     """Return the part of the cycle in which plugins rejected the member itself; None if its group is what failed."""
     own = member.result
     if member.outcome is not Outcome.UNSCHEDULABLE or own is None or own.outcome is not Outcome.UNSCHEDULABLE:

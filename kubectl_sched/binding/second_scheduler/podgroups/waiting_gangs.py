@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from kubectl_sched.binding.second_scheduler.queued_pod import QueuedPod
     from kubectl_sched.binding.second_scheduler.scheduling_queue import SchedulingQueue
     from kubectl_sched.framework.reserved_object import Reservation
-    from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.scheduler.cycle_result import CycleResult
 
 _TIMEOUT_SECONDS: Final = 300.0
 """DefaultSchedulingTimeoutDuration."""
@@ -37,7 +37,7 @@ class Assumed(NamedTuple):
     """A pod that is assumed on its node and has no binding cycle yet. `began` is when its attempt did."""
 
     queued: QueuedPod
-    result: ScheduleResult
+    result: CycleResult
     node: str
     reservations: Sequence[Reservation]
     began: float
@@ -45,7 +45,6 @@ class Assumed(NamedTuple):
     @property
     def pod(self) -> Pod:
         """The pod as it was last seen, with the nomination that it may have by now."""
-        assert self.result.framework is not None  # noqa: S101 - it has been placed
         is_nominated = self.result.framework.handle.features.enabled("NominatedNodeNameForExpectation")
         return nominated_pod(self.queued.pod, self.node) if is_nominated else self.queued.pod
 
@@ -76,9 +75,9 @@ class WaitingGangs:
         self._deadlines: dict[tuple[str, WorkloadReference | None], float] = {}
         """By namespace and gang; one counts for all pods that begin to wait before it has passed."""
 
-    def has_to_wait(self, result: ScheduleResult) -> bool:
+    def has_to_wait(self, result: CycleResult) -> bool:
         """Report whether the pod's gang lacks its quorum, the pod counted."""
-        if result.pod.spec.workload_ref is None or result.framework is None:
+        if result.pod.spec.workload_ref is None:
             return False
         scheduled = self._cache.placed_members(result.pod) + 1
         permits = (each.permit(result.pod, result.nodes, scheduled) for each in result.framework.permit_plugins)
@@ -145,7 +144,6 @@ class WaitingGangs:
         # Permit's status is the only one that the FitError counts.
         said = f"0/1 nodes are available: 1 {why}."
         member = Member(pod=pod, outcome=Outcome.UNSCHEDULABLE, message=said, nominated_node="", result=assumed.result)
-        assert assumed.result.framework is not None  # noqa: S101 - it has been placed
         self._binder.report_group([(member, assumed.result.framework)], ())
         yield Rejected(member, now - assumed.began)
 

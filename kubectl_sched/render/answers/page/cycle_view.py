@@ -11,6 +11,7 @@ from kubectl_sched.render.answers.page.node_section import NodeSection, Room, no
 from kubectl_sched.render.funnel import Step, funnel
 from kubectl_sched.render.reason_counts import Bar, histogram
 from kubectl_sched.render.safe_text import count
+from kubectl_sched.scheduler.cycle_result import CycleResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -94,7 +95,7 @@ def facts(explanation: Explanation) -> Iterator[tuple[str, str]]:
     result, stage, place, history = explanation.result, explanation.stage, explanation.queue_place, explanation.history
     if result.kubernetes_version:
         yield "Replayed as", f"kube-scheduler {result.kubernetes_patch or result.kubernetes_version}"
-    if result.framework is not None:
+    if isinstance(result, CycleResult):
         yield "Profile", result.framework.profile.scheduler_name
     else:
         yield "schedulerName", result.pod.spec.scheduler_name

@@ -11,6 +11,7 @@ from kubectl_sched.render.answers.page.node_details import Details, details, exa
 from kubectl_sched.render.node_order import best_first
 from kubectl_sched.render.node_tables import chosen_scores, every_node, verdict_on, weighed
 from kubectl_sched.render.sentences.node_sentences import rejected_by
+from kubectl_sched.scheduler.cycle_result import CycleResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -139,6 +140,7 @@ def _numbers(scores: PluginScores, positions: list[int]) -> dict[str, Any]:
 
 def _skipped(result: ScheduleResult) -> dict[str, list[str]]:
     """The plugins that nothing of the pod concerns, by extension point: one may filter and give no points."""
-    state = result.state
-    by_point = {"Filter": state.skip_filter_plugins, "Score": state.skip_score_plugins} if state is not None else {}
+    if not isinstance(result, CycleResult):
+        return {}
+    by_point = {"Filter": result.state.skip_filter_plugins, "Score": result.state.skip_score_plugins}
     return {point: sorted(plugins) for point, plugins in by_point.items() if plugins}
