@@ -244,7 +244,7 @@ def _answered(asked: _Asked, dump: Dump, selection: Selection) -> int:
     if not dump.can_replay:
         from kubectl_sched.cli.unreplayed import show_decoded
 
-        return show_decoded(dump, selection, asked.display.output, asked.display.color)
+        return show_decoded(dump, selection, asked.display)
     from kubectl_sched.queries.explain import explain
     from kubectl_sched.render.answers.explain_output import check_is_node, exit_code, shown_explanations
     from kubectl_sched.render.show import show

@@ -47,7 +47,7 @@ def triage(
         if not dump.can_replay:
             from kubectl_sched.cli.unreplayed import show_decoded
 
-            return show_decoded(dump, pods, _format(display), display.color.value)
+            return show_decoded(dump, pods, display.shown)
         question = ExplainQuestion(selection=pods, replay=scheduler.replay, profile=scheduler.profile, suggesting=False)
         return _printed(question, dump, display) if watch else _shown(question, dump, display)
 
@@ -84,7 +84,3 @@ def _printed(question: ExplainQuestion, dump: Dump, display: options.TriageOutpu
         found = triage_of(question, dump, report)
     show(shown_triage(found), display.shown)
     return triage_exit_code(found)
-
-
-def _format(display: options.TriageOutput) -> str:
-    return (display.output or options.PageOutput.table).value
