@@ -125,7 +125,7 @@ def test_all_components_of_one_description_are_told_apart() -> None:
         (
             (
                 'Failed to schedule pod, incompatible with nodepool "a", unsatisfiable topology constraint for '
-                "topology spread, key=topology.kubernetes.io/zone (counts = map[a:3 b:1], podDomains = x, nodeDomains = y"
+                "topology spread, key=topology.kubernetes.io/zone (counts = map[a:3 b:1], podDomains = x"
             ),
             ("topology.kubernetes.io/zone", "spread"),
         ),
