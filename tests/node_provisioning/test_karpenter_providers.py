@@ -55,12 +55,14 @@ def test_a_disks_zone_is_the_zone_of_the_node(tmp_path: Path, group: str, driver
     found = answered(tmp_path, pool_of(group), *with_disk(driver, key, "z-2"), types=types("m5.xlarge", "z-1", "z-2"))
     assert found["karpenter"]["verdict"] == "Created"
     assert found["karpenter"]["requirements"][ZONE] == [{"operator": "In", "values": ["z-2"]}]
+    assert found["karpenter"]["thenScheduler"]["outcome"] == "Schedulable"
 
 
 def test_an_azure_disk_without_a_zone_is_reached_from_nodes_without_one(tmp_path: Path) -> None:
     disk = with_disk("disk.csi.azure.com", "topology.disk.csi.azure.com/zone", "")
     found = answered(tmp_path, pool_of(AZURE), *disk, types=types("Standard_D4s_v5", "0", "eastus2-1"))
     assert found["karpenter"]["requirements"][ZONE] == [{"operator": "In", "values": ["0"]}]
+    assert found["karpenter"]["thenScheduler"]["outcome"] == "Schedulable"
 
 
 @pytest.mark.parametrize(

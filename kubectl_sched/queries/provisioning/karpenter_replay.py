@@ -24,6 +24,7 @@ from kubectl_sched.queries.provisioning.karpenter_advice import (
 from kubectl_sched.queries.provisioning.karpenter_orders import most_common_outcome
 from kubectl_sched.queries.provisioning.karpenter_setting import Setting, setting, unschedulable
 from kubectl_sched.queries.provisioning.new_karpenter_node import Asking, ThenScheduler, node_of, then_scheduler
+from kubectl_sched.queries.provisioning.node_pool_advice import in_order
 from kubectl_sched.queries.provisioning.node_pool_verdicts import (
     CREATED,
     EXISTING,
@@ -126,15 +127,18 @@ class _Replayed:
             found,
             assumed=assumed,
             types_seen=len(self._known.types),
-            advice=tuple(self._advice(found)),
+            advice=self._all_advice(found),
             version=self._known.options.release.version,
             agreeing=agreeing,
             replays=replays,
         )
 
+    def _all_advice(self, found: KarpenterAnswer) -> tuple[ProvisionerAdvice, ...]:
+        of_pools = [each for pool in found.node_pools for each in pool.advice]
+        return tuple(in_order(of_pools, [*self._advice(found)], is_certain=found.verdict == IMPOSSIBLE))
+
     def _advice(self, found: KarpenterAnswer) -> Iterator[ProvisionerAdvice]:
-        """Yield what would help a pod for which Karpenter makes a node in vain, or none."""
-        yield from (each for pool in found.node_pools for each in pool.advice)
+        """Yield what would help a pod for which Karpenter makes a node in vain, or none, besides its NodePools."""
         if self._ignored or found.verdict not in {CREATED, IMPOSSIBLE, UNKNOWN}:
             return
         yield from missing_startup_taints(self._cluster, self._pod, self._known)

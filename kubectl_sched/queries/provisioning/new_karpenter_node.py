@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from kubectl_sched.api.core import HOSTNAME, Node, NodeSpec, NodeStatus
 from kubectl_sched.api.meta import Condition, ObjectMeta
+from kubectl_sched.node_provisioning.karpenter.cloudprovider.providers import labels_by_others
 from kubectl_sched.node_provisioning.karpenter.karpenter_labels import INITIALIZED, REGISTERED
 from kubectl_sched.node_provisioning.karpenter.scheduling.requirements import is_compatible
 from kubectl_sched.record import CachingRecord
@@ -52,11 +53,11 @@ def node_of(claim: PlannedNodeClaim, labels: dict[str, str], name: str) -> Node:
     ]
     for part in (chosen.requirements, offering.requirements):
         stated += [(key, each.only_value) for key, each in part.items()]
-    found = {key: value for key, value in stated if value}
+    found = {**labels, **{key: value for key, value in stated if value}}
     own = {HOSTNAME: name, REGISTERED: "true", INITIALIZED: "true"}
     amounts: ResourceList = {name: str(amount) for name, amount in chosen.allocatable.items()}
     return Node(
-        metadata=ObjectMeta(name=name, uid=name, labels={**labels, **found, **own}),
+        metadata=ObjectMeta(name=name, uid=name, labels={**labels_by_others(found), **found, **own}),
         spec=NodeSpec(taints=claim.template.taints),
         status=NodeStatus(
             capacity={name: str(amount) for name, amount in chosen.capacity.items()},

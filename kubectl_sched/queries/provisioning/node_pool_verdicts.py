@@ -16,11 +16,14 @@ from kubectl_sched.node_provisioning.karpenter.scheduling.volume_topology import
     MissingVolumeObject,
     volume_requirements,
 )
-from kubectl_sched.queries.provisioning.provisioner_advice import NODE_POOL, ProvisionerAdvice
+from kubectl_sched.queries.provisioning.node_pool_advice import LimitUse, changed_pool, higher_limits
+from kubectl_sched.queries.provisioning.provisioner_advice import (
+    ProvisionerAdvice,  # noqa: TC001 - the JSON Schema is made from the types
+)
 from kubectl_sched.record import CachingRecord
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from kubectl_sched.api.apimachinery.quantity import Quantity
     from kubectl_sched.api.karpenter import NodePool
@@ -32,19 +35,6 @@ if TYPE_CHECKING:
 
 CREATED, EXISTING, IN_FLIGHT, IMPOSSIBLE, UNKNOWN = "Created", "Existing", "InFlight", "Impossible", "Unknown"
 NO_TYPES = "not known without instance types (--instance-types FILE names them)"
-
-
-class LimitUse(CachingRecord, frozen=True, kw_only=True):
-    """A limit of a NodePool: what its nodes use, what is left, and what one more machine for the pod would count.
-
-    The amounts are quantities; `needed` is None where no instance type tells it.
-    """
-
-    resource: str
-    limit: str
-    used: str
-    left: str
-    needed: str | None = None
 
 
 class PoolVerdict(CachingRecord, frozen=True, kw_only=True):
@@ -117,13 +107,22 @@ class PoolJudge:
             return replace(found, suggestion=others)
         limits = self._binding_limits(pool)
         if limits:
-            return replace(found, limits=limits, advice=tuple(_higher_limits(pool, limits)))
-        return replace(found, suggestion=self._tolerations(pool) if is_certain else "")
+            return replace(found, limits=limits, advice=tuple(higher_limits(pool, limits)))
+        if not is_certain:
+            return found
+        changes = changed_pool(pool, self._pod, self._known.options, self._volumes, self._would_make)
+        return replace(found, suggestion=self._tolerations(pool), advice=tuple(changes))
 
     def _apart(self, pool: NodePool, pod: Pod | None = None) -> PlannedNodeClaim | None:
         """Return the node that the NodePool alone would make for the pod alone."""
         made = provision_apart(self._cluster, pod or self._pod, pool, self._known.types, self._known.options).claims
         return made[0] if made else None
+
+    def _would_make(self, pool: NodePool, pod: Pod) -> bool | None:
+        """Report whether the NodePool would make a node for the pod; None if that depends on unknown machines."""
+        if self._known.types and self._apart(pool, pod) is not None:
+            return True
+        return False if self._known.knows_all_types else None
 
     def _certain(self, pool: NodePool, remaining: Mapping[str, Quantity]) -> str:
         return certain_obstacle(pool, self._pod, remaining, self._known.options, self._volumes)
@@ -192,27 +191,6 @@ def _limit_use(name: str, limit: Quantity, left: Quantity, claim: PlannedNodeCla
         left=str(left),
         needed=None if needed is None or name == "nodes" else str(needed),
     )
-
-
-def _higher_limits(pool: NodePool, limits: tuple[LimitUse, ...]) -> Iterator[ProvisionerAdvice]:
-    for each in limits:
-        wanted = ""
-        at_least = ""
-        if each.needed is not None:
-            amounts = parse_resource_list({"used": each.used, "needed": each.needed})
-            wanted = str(amounts["used"] + amounts["needed"])
-            at_least = f" to {wanted} or more"
-        machine = f", and the smallest machine for the pod has {each.needed}" if each.needed is not None else ""
-        yield ProvisionerAdvice(
-            kind=NODE_POOL,
-            name=pool.name,
-            field=f"spec.limits.{each.resource}",
-            value=wanted,
-            sentence=(
-                f"NodePool {pool.name} has used {each.used} of its limit of {each.limit} {each.resource}, "
-                f"{each.left} left{machine}: raise spec.limits.{each.resource}{at_least}"
-            ),
-        )
 
 
 def _unusable(pool: NodePool) -> str:

@@ -164,7 +164,7 @@ def _place(selector: str) -> str:
     """Return `eu-west-1b` for `topology.kubernetes.io/zone in (eu-west-1b)`, else the selector."""
     key, is_in, values = selector.partition(" in (")
     if is_in and "," not in key and " in (" not in values:
-        return values.removesuffix(")")
+        return values.removesuffix(")") or f"no {short_key(key)}"
     key, equals, value = selector.partition("=")
     return value if equals and "," not in value else selector
 

@@ -16,6 +16,7 @@ import msgspec
 from kubectl_sched.api.apimachinery.quantity import ZERO
 from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.node_provisioning.karpenter.cloudprovider.instance_type import InstanceType
+from kubectl_sched.node_provisioning.karpenter.karpenter_labels import AZURE_DISK_ZONE, AZURE_NO_ZONE, NORMALIZED
 from kubectl_sched.node_provisioning.karpenter.scheduling.requirement import IN, requirement
 from kubectl_sched.node_provisioning.karpenter.scheduling.requirements import merged
 
@@ -49,6 +50,9 @@ class Provider(msgspec.Struct, frozen=True, rename="camel"):
     constant_labels: dict[str, str] = {}
     """The labels that every node has."""
 
+    disk_zone_label: str = ""
+    """The label in which the driver of the cloud's disks repeats a node's zone."""
+
     @property
     def well_known(self) -> frozenset[str]:
         """The labels that pods may ask for though no NodePool names them."""
@@ -70,6 +74,20 @@ def providers_of(groups: Iterable[str]) -> tuple[Provider, ...]:
     """The known providers among the API groups of NodeClasses."""
     wanted = frozenset(groups)
     return tuple(each for each in providers() if each.group in wanted)
+
+
+def labels_by_others(labels: Mapping[str, str]) -> dict[str, str]:
+    """Return the labels that the kubelet, the cloud's controller and its disk driver add to a node with such labels."""
+    groups = {key.partition("/")[0] for key in labels}
+    of_drivers = {each.disk_zone_label for each in providers_of(groups)}
+    found = {
+        key: labels[stands_for]
+        for key, stands_for in NORMALIZED.items()
+        if stands_for in labels and (key in of_drivers or "beta." in key)
+    }
+    if found.get(AZURE_DISK_ZONE) == AZURE_NO_ZONE:
+        found[AZURE_DISK_ZONE] = ""
+    return found
 
 
 def reservation_label(found: Sequence[Provider], types: Iterable[InstanceType]) -> str:
