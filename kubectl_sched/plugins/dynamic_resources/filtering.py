@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from kubectl_sched.api.apimachinery.labels import InvalidSelector
 from kubectl_sched.api.apimachinery.quantity import InvalidQuantity, parse_quantity
 from kubectl_sched.api.component_helpers.node_affinity import strict_node_selector
-from kubectl_sched.api.resource import DeviceClass, DeviceTaintRule, ResourceClaim, ResourceSlice
+from kubectl_sched.api.resource import DeviceClass, ResourceClaim, ResourceSlice
 from kubectl_sched.config import allocator_versions as feature
 from kubectl_sched.dynamic_resource_allocation.allocated_devices import gather
 from kubectl_sched.dynamic_resource_allocation.allocation_errors import (
@@ -17,11 +17,8 @@ from kubectl_sched.dynamic_resource_allocation.allocation_errors import (
     SearchTooLong,
 )
 from kubectl_sched.dynamic_resource_allocation.devices import (
-    DeviceID,
     PoolSlice,
-    SliceDevice,
     SliceIndex,
-    with_taint_rules,
 )
 from kubectl_sched.dynamic_resource_allocation.selectors import Selectors
 from kubectl_sched.framework.status import SKIP, SUCCESS, Status, error, unresolvable
@@ -38,6 +35,7 @@ from kubectl_sched.plugins.dynamic_resources.claims import (
 )
 from kubectl_sched.plugins.dynamic_resources.extended_resources import claim_on_node, extended_resources
 from kubectl_sched.plugins.dynamic_resources.node_allocatable import HeldDevice, NodeAllocatable
+from kubectl_sched.plugins.dynamic_resources.resource_slice_tracker import published
 from kubectl_sched.plugins.dynamic_resources.state import NodeOutcome, PreFilterState
 
 if TYPE_CHECKING:
@@ -45,14 +43,13 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.component_helpers.node_affinity import NodeSelector
     from kubectl_sched.api.pod import NodeAllocatableResourceClaimStatus, Pod
-    from kubectl_sched.api.resource import Device, DeviceRequest
+    from kubectl_sched.api.resource import DeviceRequest
     from kubectl_sched.config import Release
     from kubectl_sched.framework.cycle_budget import CycleBudget
     from kubectl_sched.plugins.dynamic_resources.allocator.allocation import AllocatedDevice, Allocation
     from kubectl_sched.snapshot import NodeInfo, Snapshot
 
 _DEFAULT_BINDING_TIMEOUT = 600.0
-_WRONG_TYPE = "interface conversion: interface {} is *v1beta2.DeviceTaintRule, not *v1alpha3.DeviceTaintRule"
 
 
 class Filtering:
@@ -213,7 +210,8 @@ class Filtering:
     def _allocator(self, nodes: Snapshot, budget: CycleBudget) -> Allocator:
         consumable = feature.CONSUMABLE_CAPACITY in self.features
         channel = next(channel for channel in self.rules.channels if channel.features >= self.features)
-        selectors = self._selectors(budget, sees_sharing=channel.knows_capacity)
+        lists = self._enabled("DRAListTypeAttributes")
+        sees_sharing = channel.knows_capacity
         allocated = gather(
             nodes.objects.all(ResourceClaim), consumable, qualified_capacities=self.rules.capacities_are_qualified
         )
@@ -223,50 +221,12 @@ class Filtering:
             features=self.features,
             allocated=allocated,
             classes=lambda name: nodes.objects.get(DeviceClass, name),
-            slices=SliceIndex(self._published(nodes, self._selectors(None, sees_sharing=False))),
-            selectors=selectors,
+            slices=SliceIndex(published(nodes, self.rules, self._enabled)),
+            selectors=Selectors(self.rules, list_attributes=lists, sees_sharing=sees_sharing, budget=budget),
             ledger=CounterLedger(allocated, self.rules),
             budget=budget,
             timeout=self._filter_timeout,
         )
-
-    def _selectors(self, budget: CycleBudget | None, *, sees_sharing: bool) -> Selectors:
-        """Return the selectors of a cycle; those of DeviceTaintRules are no work of the pod, and have no budget."""
-        lists = self._enabled("DRAListTypeAttributes")
-        return Selectors(self.rules, list_attributes=lists, sees_sharing=sees_sharing, budget=budget)
-
-    def _published(self, nodes: Snapshot, selectors: Selectors) -> Sequence[ResourceSlice]:
-        """The slices, with taint rules applied where these are on."""
-        slices = nodes.objects.all(ResourceSlice)
-        gate = "DRADeviceTaints" if self.rules.taint_rules_have_selectors else "DRADeviceTaintRules"
-        rules = nodes.objects.all(DeviceTaintRule) if self._enabled(gate) else ()
-        if self.rules.taint_rules_crash and rules and slices:
-            raise SchedulerCrashes(_WRONG_TYPE)
-        return with_taint_rules(
-            slices, rules, lambda rule, driver, device: self._selected(rule, driver, device, nodes, selectors)
-        )
-
-    def _selected(
-        self, rule: DeviceTaintRule, driver: str, device: Device, nodes: Snapshot, selectors: Selectors
-    ) -> bool:
-        where = rule.spec.device_selector
-        if where is None:
-            return not self.rules.taint_rules_need_selector
-        if not self.rules.taint_rules_have_selectors:
-            return True
-        asked = list(where.selectors)
-        if where.device_class_name is not None:
-            of_class = nodes.objects.get(DeviceClass, where.device_class_name)
-            if of_class is None:
-                return False
-            asked += of_class.spec.selectors
-        one = SliceDevice(
-            id=DeviceID(driver, "", device.name), device=device, slice=PoolSlice(published=ResourceSlice())
-        )
-        answers = [selectors.ask(selector.cel.expression, one) for selector in asked if selector.cel is not None]
-        if any(answer.compile_error is not None for answer in answers):
-            raise AllocationFailed
-        return all(answer.matches for answer in answers)
 
     # Filter
 
