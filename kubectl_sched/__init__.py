@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from kubectl_sched.errors import SchedError
-    from kubectl_sched.library import (
+    from kubectl_sched.library import Cluster, connect, message, profiles, read
+    from kubectl_sched.library_answers import (
         Capacity,
-        Cluster,
         Diff,
         Drain,
         Explanation,
@@ -25,10 +25,6 @@ if TYPE_CHECKING:
         Schedulers,
         Triage,
         WhatIf,
-        connect,
-        message,
-        profiles,
-        read,
     )
 
 __all__ = [
@@ -59,7 +55,8 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(f"{__name__}.{'errors' if name == 'SchedError' else 'library'}"), name)
+    modules = (import_module(f"{__name__}.{module}") for module in ("errors", "library_answers", "library"))
+    return next(getattr(module, name) for module in modules if hasattr(module, name))
 
 
 def __dir__() -> list[str]:

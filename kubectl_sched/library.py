@@ -1,6 +1,6 @@
 """The library: what the command line can ask, asked from Python. It reads and answers; it writes to no cluster.
 
-`import kubectl_sched as ks` offers everything that `__all__` names.
+`import kubectl_sched as ks` offers what the `__all__` of the package names.
 """
 
 from __future__ import annotations
@@ -8,19 +8,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.library_answers import (
-    Capacity,
-    Diff,
-    Drain,
     Explanation,
     Explanations,
-    MakeRoom,
     Message,
     Nodes,
     PodGroups,
     Profiles,
     Schedulers,
     Triage,
-    WhatIf,
 )
 from kubectl_sched.library_simulations import Simulations, autoscaler_flags
 
@@ -33,27 +28,6 @@ if TYPE_CHECKING:
     from kubectl_sched.queries.explain import ExplainAnswer
     from kubectl_sched.sources.dump.dump import Dump
     from kubectl_sched.sources.pod_selection import Selection
-
-__all__ = [
-    "Capacity",
-    "Cluster",
-    "Diff",
-    "Drain",
-    "Explanation",
-    "Explanations",
-    "MakeRoom",
-    "Message",
-    "Nodes",
-    "PodGroups",
-    "Profiles",
-    "Schedulers",
-    "Triage",
-    "WhatIf",
-    "connect",
-    "message",
-    "profiles",
-    "read",
-]
 
 
 def read(*paths: str | PathLike[str]) -> Cluster:
@@ -192,7 +166,8 @@ class Cluster(Simulations):
         from os import fspath
 
         from kubectl_sched.queries.explain import ExplainQuestion, explain
-        from kubectl_sched.queries.whatif import WhatIfQuestion, with_manifests
+        from kubectl_sched.queries.what_if.question import WhatIfQuestion
+        from kubectl_sched.queries.whatif import with_manifests
         from kubectl_sched.sources.discovery.replay_setup import Replay
         from kubectl_sched.sources.pod_selection import Selection
 
