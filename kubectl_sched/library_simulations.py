@@ -52,7 +52,8 @@ class Simulations:
         """
         from os import fspath
 
-        from kubectl_sched.queries.whatif import WhatIfQuestion, what_if
+        from kubectl_sched.queries.what_if.question import WhatIfQuestion
+        from kubectl_sched.queries.whatif import what_if
         from kubectl_sched.render.answers.whatif import shown_what_if
         from kubectl_sched.simulation.node_edits import FLAGS, Edit
         from kubectl_sched.simulation.queue_simulation import Choices

@@ -189,26 +189,27 @@ def _of_manifests(asked: _Asked, paths: Sequence[str]) -> int:
     """Explain one pod of each workload of the manifests, as if they were applied."""
     from kubectl_sched.apiserver.refused_manifest import RefusedError, UnknownFieldError
     from kubectl_sched.cli.options.state_source import default_namespace, read_whole
-    from kubectl_sched.queries import whatif
+    from kubectl_sched.queries.what_if.question import WhatIfQuestion
+    from kubectl_sched.queries.whatif import what_if, with_manifests
     from kubectl_sched.render.answers.whatif import shown_what_if, what_if_exit_code
     from kubectl_sched.render.show import show
 
     source, connection = asked.line.source, asked.line.connection
-    question = whatif.WhatIfQuestion(
+    question = WhatIfQuestion(
         targets=tuple(paths),
         namespace=asked.line.selection.namespace or default_namespace(source, connection),
         replay=asked.question.replay,
     )
     dump = read_whole(source, connection)
     try:
-        applied = whatif.with_manifests(question, dump)
+        applied = with_manifests(question, dump)
     except (RefusedError, UnknownFieldError) as error:
         from kubectl_sched.render.answers.explain_output import refused_lines
 
         error.details = refused_lines(error, paths, question.namespace)
         raise
     if not (applied.pods or applied.refused):
-        answer = whatif.what_if(question, dump)
+        answer = what_if(question, dump)
         show(shown_what_if(answer), asked.display)
         return what_if_exit_code(answer.result)
     selection = replace(asked.question.selection, targets=(), pending=False, looks_elsewhere=False)

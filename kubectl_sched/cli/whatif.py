@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kubectl_sched.apiserver.server_dry_run import DryRun
-    from kubectl_sched.queries.whatif import WhatIfAnswer, WhatIfQuestion
+    from kubectl_sched.queries.what_if.question import WhatIfQuestion
+    from kubectl_sched.queries.whatif import WhatIfAnswer
 
 
 class DryRunOption(StrEnum):
@@ -82,7 +83,7 @@ def whatif(
     """Say where pods would land, whether they fit, and how many more do."""
     from kubectl_sched.cli.options.state_source import default_namespace
     from kubectl_sched.queries.provisioning.new_nodes_flags import new_nodes_flags
-    from kubectl_sched.queries.whatif import WhatIfQuestion
+    from kubectl_sched.queries.what_if.question import WhatIfQuestion
     from kubectl_sched.render.answers.whatif import answer_exit_code, shown_what_if
     from kubectl_sched.render.show import show
     from kubectl_sched.simulation.queue_simulation import Choices
@@ -134,7 +135,8 @@ def _answer(
     changed since: then the cluster is read as a whole.
     """
     from kubectl_sched.cli.options.state_source import keep, read_whole
-    from kubectl_sched.queries.whatif import manifests_alone, pods_as_written, what_if
+    from kubectl_sched.queries.what_if.question import manifests_alone, pods_as_written
+    from kubectl_sched.queries.whatif import what_if
     from kubectl_sched.render.writers.placement_progress import placing
     from kubectl_sched.sources.live.needed_kinds import FOR_NEW_NODES, needless
 
@@ -152,7 +154,7 @@ def _answer(
 
 def _check_selector(targets: Sequence[str], *, with_pending: bool) -> None:
     """Refuse --selector where there is nothing to choose from."""
-    from kubectl_sched.queries.whatif import is_in_cluster
+    from kubectl_sched.queries.what_if.question import is_in_cluster
 
     if any(map(is_in_cluster, targets)):
         raise SchedError("names and --selector exclude each other, as in kubectl: give one of them")

@@ -86,7 +86,8 @@ class ToolAnswers:
         namespace: str | None,
     ) -> str:
         """Return where the pods of a manifest's text or of a workload would land, after the edits."""
-        from kubectl_sched.queries.whatif import WhatIfQuestion, what_if
+        from kubectl_sched.queries.what_if.question import WhatIfQuestion
+        from kubectl_sched.queries.whatif import what_if
         from kubectl_sched.render.answers.whatif import shown_what_if
         from kubectl_sched.simulation.node_edits import FLAGS, Edit
         from kubectl_sched.simulation.queue_simulation import Choices
@@ -214,7 +215,7 @@ def _manifests(text: str | None, namespace: str) -> Manifests:
 
 
 def _workload(target: str) -> str:
-    from kubectl_sched.queries.whatif import is_in_cluster
+    from kubectl_sched.queries.what_if.question import is_in_cluster
 
     if not is_in_cluster(_matching(_TARGET, target, "workload")):
         _refuse(f"workload: {target} is no workload, such as deployment/web")

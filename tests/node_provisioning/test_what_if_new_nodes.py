@@ -12,8 +12,10 @@ from kubectl_sched.api.pod import Pod
 from kubectl_sched.errors import SchedError
 from kubectl_sched.queries.provisioning.new_nodes import NewNodesFlags
 from kubectl_sched.queries.provisioning.provisioned_nodes import provisioned_nodes
-from kubectl_sched.queries.whatif import WhatIfAnswer, WhatIfQuestion, what_if
-from kubectl_sched.render.answers.whatif import what_if_data, what_if_sentence
+from kubectl_sched.queries.what_if.question import WhatIfQuestion
+from kubectl_sched.queries.whatif import WhatIfAnswer, what_if
+from kubectl_sched.render.answers.what_if_data import what_if_data
+from kubectl_sched.render.answers.whatif import what_if_sentence
 from kubectl_sched.simulation.workloads_to_place import Sizing
 from kubectl_sched.sources.dump.reader import read
 from tests.node_provisioning.test_new_nodes import TYPES, node, pod, pool

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kubectl_sched.queries.whatif import WhatIfQuestion, what_if
+from kubectl_sched.queries.what_if.question import WhatIfQuestion
+from kubectl_sched.queries.whatif import what_if
 from kubectl_sched.render.answers.whatif import answer_exit_code, what_if_document
 from kubectl_sched.render.display import Display
 from kubectl_sched.scheduler.result import Outcome

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kubectl_sched.queries.whatif import WhatIfQuestion, what_if
+from kubectl_sched.queries.what_if.question import WhatIfQuestion
+from kubectl_sched.queries.whatif import what_if
 from kubectl_sched.simulation.workloads_to_place import Sizing
 from kubectl_sched.sources.dump.reader import read
 from tests import program

@@ -10,7 +10,8 @@ import pytest
 
 from kubectl_sched.apiserver.refused_manifest import RefusedError
 from kubectl_sched.errors import SchedError
-from kubectl_sched.queries.whatif import WhatIfQuestion, what_if
+from kubectl_sched.queries.what_if.question import WhatIfQuestion
+from kubectl_sched.queries.whatif import what_if
 from kubectl_sched.simulation.node_edits import Edit
 from kubectl_sched.simulation.queue_simulation import Choices
 from kubectl_sched.simulation.workloads_to_place import Sizing

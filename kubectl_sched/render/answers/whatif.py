@@ -5,26 +5,30 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from kubectl_sched.api.core import ZONE
-from kubectl_sched.framework.amounts import common_unit
 from kubectl_sched.queries.explanation import Explanation
 from kubectl_sched.queries.verdict.verdict import cycle_verdict
-from kubectl_sched.record import plain
 from kubectl_sched.render.answers.drain import (
     drain_changing,
-    drain_data,
     drain_exit_code,
     drain_headline,
     drain_parts,
     drain_verdict,
 )
+from kubectl_sched.render.answers.what_if_data import answer_data
 from kubectl_sched.render.document import Document, Folding, Listing, Quote, Said, Sentence, Verdict, notes_of
-from kubectl_sched.render.safe_text import count, listed, safe
+from kubectl_sched.render.placement_tables import (
+    filled_nodes,
+    filled_table,
+    owner_named,
+    workload_table,
+    workloads,
+    zones_in_words,
+)
+from kubectl_sched.render.safe_text import count, safe
 from kubectl_sched.render.sentences.headline import decision
 from kubectl_sched.render.sentences.premise import premise
 from kubectl_sched.render.show import Shown
 from kubectl_sched.render.table import Column, Table
-from kubectl_sched.safe_output import API_VERSION
 from kubectl_sched.scheduler.result import UNKNOWN_EXIT_CODE, Outcome
 from kubectl_sched.simulation.node_edits import DRAIN
 
@@ -33,14 +37,11 @@ if TYPE_CHECKING:
 
     from kubectl_sched.queries.whatif import WhatIfAnswer
     from kubectl_sched.render.display import Display
-    from kubectl_sched.render.schemas import what_if as schema
     from kubectl_sched.render.writers.check_report import Case
     from kubectl_sched.simulation.placements import Placement, Simulated
     from kubectl_sched.simulation.rollout import RolledOut
     from kubectl_sched.simulation.what_if_result import WhatIfResult
-    from kubectl_sched.snapshot import Snapshot
 
-RESOURCES = {"cpu": "CPU requested", "memory": "Memory requested", "pods": "Pods"}
 _NODES_SHOWN = 20
 _PLACEMENTS_SHOWN = 10_000
 
@@ -75,17 +76,13 @@ def _cases(answer: WhatIfAnswer, lines: Mapping[str, tuple[str, int]]) -> list[C
     from kubectl_sched.render.writers.check_report import Case
 
     placements, pending = answer.result.simulated.placements, answer.pending
-    new = {_owner(each) for each in placements if each.node is None and each.pod.key not in pending}
+    new = {owner_named(each) for each in placements if each.node is None and each.pod.key not in pending}
     cases = []
     for name, placed, unplaced, why in workloads(placements):
         failure = f"{unplaced:,} of {count(placed + unplaced, 'pod')} fit nowhere: {why}" if unplaced else ""
         file, line = lines.get(name, (None, 1))
         cases.append(Case(name=name, failure=failure, is_known=name not in new, file=file, line=line))
     return cases
-
-
-def _owner(placement: Placement) -> str:
-    return safe(placement.owner or f"Pod/{_without_number(placement.pod.name)}")
 
 
 def what_if_exit_code(answer: WhatIfResult) -> int:
@@ -259,119 +256,6 @@ def about_rollout(rollout: RolledOut) -> str:
     return f"{done} gets stuck at step {rollout.stuck_at}{left}.{skew}"
 
 
-def workload_table(placements: Sequence[Placement]) -> Table[tuple[str, int, int, str]]:
-    """The workloads with how many of their pods are placed and how many are not."""
-    return Table(
-        columns=(
-            Column(heading="Workload", cell=lambda each: each[0], kind="name"),
-            Column(heading="Placed", cell=lambda each: f"{each[1]:,}", kind="number"),
-            Column(heading="Not placed", cell=lambda each: f"{each[2]:,}", kind="number"),
-            Column(heading="Why", cell=lambda each: each[3], kind="words"),
-        ),
-        rows=list(workloads(placements)),
-    )
-
-
-def workloads(placements: Sequence[Placement]) -> Iterator[tuple[str, int, int, str]]:
-    """Each workload, how many of its pods are placed and how many are not, and why the first is not.
-
-    Where all are placed, whose place they take.
-    """
-    owners: dict[str, list[Placement]] = {}
-    before, alike = None, []
-    for each in placements:
-        if before is None or each.owner != before.owner or each.pod.spec is not before.pod.spec:  # no further copy
-            before, alike = each, owners.setdefault(_owner(each), [])
-        alike.append(each)
-    for owner, of_owner in owners.items():
-        unplaced = [each for each in of_owner if each.node is None]
-        displaced = [victim.key for each in of_owner if each.victims for victim in each.victims]
-        why = next(map(_why, unplaced), "")
-        if displaced and not why:
-            why = f"takes the place of {listed(displaced)}"
-        yield owner, len(of_owner) - len(unplaced), len(unplaced), why
-
-
-def _without_number(name: str) -> str:
-    """Return the common name of the copies of a bare pod."""
-    base, dash, number = name.rpartition("-")
-    return base if dash and number.isdecimal() else name
-
-
-def _why(placement: Placement) -> str:
-    if placement.nominated_node is not None:
-        victims = listed([victim.key for victim in placement.victims])
-        return f"fits on {safe(placement.nominated_node)} without {victims}"
-    return safe(placement.event or placement.reason or placement.outcome.value)
-
-
-def filled_table(simulated: Simulated, nodes: Sequence[tuple[str, int]]) -> Table[tuple[str, int]]:
-    """The nodes with what is requested there before and after, in one unit a column."""
-    return Table(
-        columns=(
-            Column(heading="Node", cell=lambda each: each[0], kind="name"),
-            Column(heading="New", cell=lambda each: f"+{each[1]:,}", kind="number"),
-            *(_share_column(simulated, resource, [name for name, _ in nodes]) for resource in RESOURCES),
-        ),
-        rows=nodes,
-    )
-
-
-def _share_column(simulated: Simulated, resource: str, names: Sequence[str]) -> Column[tuple[str, int]]:
-    """`4 -> 6 of 8`, with the share that is requested then."""
-    used = {name: _before_after_whole(simulated, name, resource) for name in names}
-    unit = common_unit(resource, [amount for amounts in used.values() for amount in amounts])
-
-    def cell(node: tuple[str, int]) -> str:
-        before, after, whole = map(unit.text, used[node[0]])
-        return f"{before} -> {after} of {whole}"
-
-    return Column(
-        heading=f"{RESOURCES[resource]}{f' ({unit.name})' if unit.name else ''}",
-        cell=cell,
-        share=lambda node: (_filling(*used[node[0]]),),
-    )
-
-
-def filled_nodes(simulated: Simulated) -> list[tuple[str, int]]:
-    """Each node that pods are placed on with their number, those that get most first."""
-    return sorted(_per_node(simulated).items(), key=lambda item: (-item[1], item[0]))
-
-
-def _per_node(simulated: Simulated) -> dict[str, int]:
-    """The number of pods placed on each node that is still there."""
-    per_node = Counter([each.node for each in simulated.placements])
-    return {node: number for node, number in per_node.items() if node is not None and node in simulated.after.row_of}
-
-
-def _filling(_: int, after: int, whole: int) -> float:
-    """Return how full the node is then, from 0 to 1."""
-    return min(1.0, max(0.0, after / whole)) if whole else 0.0
-
-
-def _before_after_whole(simulated: Simulated, name: str, resource: str) -> tuple[int, int, int]:
-    whole = int(simulated.after.allocatable(resource)[simulated.after.row_of[name]])
-    return _used(simulated.before, name, resource), _used(simulated.after, name, resource), whole
-
-
-def _used(nodes: Snapshot, name: str, resource: str) -> int:
-    row = nodes.row_of.get(name)
-    if row is None:
-        return 0
-    return int(nodes.pod_count[row] if resource == "pods" else nodes.requested(resource)[row])
-
-
-def zones_in_words(simulated: Simulated) -> str | None:
-    """Return the number of pods for each zone; None if there is one zone at most."""
-    zones = simulated.after.label(ZONE)
-    per_zone: Counter[str] = Counter()
-    for node, number in _per_node(simulated).items():
-        per_zone[zones[simulated.after.row_of[node]] or "no zone"] += number
-    if len(per_zone) < 2:
-        return None
-    return f"by zone: {', '.join(f'{safe(zone)} {number:,}' for zone, number in sorted(per_zone.items()))}"
-
-
 def about_chance(placements: Sequence[Placement]) -> Iterator[str]:
     """Yield a note on the placements that are left to chance."""
     tied = len([None for each in placements if each.ties.number > 1])
@@ -393,66 +277,3 @@ def _without_node(placements: Sequence[Placement]) -> Iterator[str]:
     for reason, (first, *others) in waiting.items():
         they = f"{first} and {count(len(others), 'more pod')} have" if others else f"{first} has"
         yield f"{they} no node: {reason}"
-
-
-def answer_data(answer: WhatIfAnswer) -> schema.WhatIf:
-    """Return the WhatIf of the contract, with its premise and the plan of a drain."""
-    supposed = premise(answer.edits)
-    return {
-        **what_if_data(answer.result, answer.kubernetes_version, answer.kubernetes_patch, answer.notes),
-        "premise": supposed or None,
-        "drain": None if answer.drain is None else drain_data(answer.drain),
-    }
-
-
-def what_if_data(answer: WhatIfResult, version: str, patch: str | None, warnings: Sequence[str]) -> schema.Simulation:
-    """The WhatIf of the contract."""
-    simulated = answer.simulated
-    per_node = Counter(each.node for each in simulated.placements if each.node is not None)
-    return {
-        "apiVersion": API_VERSION,
-        "kind": "WhatIf",
-        "kubernetesVersion": version,
-        "kubernetesPatch": patch,
-        "placements": [_placement(each) for each in simulated.placements],
-        "placed": simulated.placed,
-        "unplaced": simulated.unplaced,
-        "perNode": dict(sorted(per_node.items())),
-        "stopped": None if simulated.stopped is None else {"event": simulated.stopped.event},
-        "nodesNeeded": answer.nodes_needed,
-        "newNodes": [
-            {"name": each.node.name, "nodePool": each.node_pool, "instanceType": each.instance_type}
-            for each in answer.new_nodes
-        ],
-        "rollouts": [_rollout(each) for each in answer.rollouts],
-        "interrupted": answer.interrupted,
-        "warnings": [*answer.warnings, *warnings],
-    }
-
-
-def _placement(placement: Placement) -> schema.Placement:
-    return {
-        "pod": {"namespace": placement.pod.namespace, "name": placement.pod.name},
-        "owner": placement.owner,
-        "outcome": placement.outcome.value,
-        "node": placement.node,
-        "tied": list(placement.tied),
-        "tiedCount": placement.tied_count,
-        "total": placement.total,
-        "nominatedNode": placement.nominated_node,
-        "victims": sorted(victim.key for victim in placement.victims),
-        "event": placement.event,
-        "reason": placement.reason,
-        "unknown": plain(placement.unknown),
-    }
-
-
-def _rollout(rollout: RolledOut) -> schema.Rollout:
-    return {
-        "owner": rollout.owner,
-        "strategy": rollout.strategy,
-        "steps": rollout.steps,
-        "stuckAt": rollout.stuck_at,
-        "remaining": sorted(pod.key for pod in rollout.remaining),
-        "skew": plain(rollout.skew),
-    }

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from kubectl_sched.queries.whatif import WhatIfQuestion, what_if
+from kubectl_sched.queries.what_if.question import WhatIfQuestion
+from kubectl_sched.queries.whatif import what_if
 from kubectl_sched.simulation.placements import Placement
 from kubectl_sched.simulation.what_if_result import WhatIfResult
 from kubectl_sched.sources.discovery.replay_setup import Replay

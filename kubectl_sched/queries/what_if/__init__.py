@@ -1,0 +1,1 @@
+"""The question of a what-if, and the stages of its answer."""
