@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"strconv"
+	"unique"
 
 	"github.com/samber/lo"
 	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	kwok "sigs.k8s.io/karpenter/kwok/cloudprovider"
 	kwokoptions "sigs.k8s.io/karpenter/kwok/options"
 	"sigs.k8s.io/karpenter/pkg/cloudprovider"
@@ -46,7 +48,25 @@ func (t InstanceType) build() *cloudprovider.InstanceType {
 		Overhead:     &cloudprovider.InstanceTypeOverhead{KubeReserved: t.Overhead},
 	}
 	limitVolumes(made, t.VolumeLimits)
+	made.DynamicResources.ResourceSliceTemplates = lo.Map(t.ResourceSlices, asTemplate)
 	return made
+}
+
+func asTemplate(slice resourcev1.ResourceSliceSpec, _ int) *cloudprovider.ResourceSliceTemplate {
+	return &cloudprovider.ResourceSliceTemplate{
+		Driver:         unique.Make(slice.Driver),
+		Pool:           cloudprovider.ResourcePool{Name: unique.Make(slice.Pool.Name)},
+		SharedCounters: slice.SharedCounters,
+		Devices: lo.Map(slice.Devices, func(each resourcev1.Device, _ int) cloudprovider.Device {
+			return cloudprovider.Device{
+				Name:                     unique.Make(each.Name),
+				Attributes:               each.Attributes,
+				Capacity:                 each.Capacity,
+				AllowMultipleAllocations: lo.FromPtr(each.AllowMultipleAllocations),
+				ConsumesCounters:         each.ConsumesCounters,
+			}
+		}),
+	}
 }
 
 func (o Offering) build() *cloudprovider.Offering {

@@ -28,6 +28,7 @@ import (
 	"sigs.k8s.io/karpenter/pkg/cloudprovider"
 	"sigs.k8s.io/karpenter/pkg/cloudprovider/fake"
 	"sigs.k8s.io/karpenter/pkg/cloudprovider/overlay"
+	"sigs.k8s.io/karpenter/pkg/controllers/dynamicresources/deviceallocation"
 	"sigs.k8s.io/karpenter/pkg/controllers/nodeoverlay"
 	"sigs.k8s.io/karpenter/pkg/controllers/provisioning"
 	"sigs.k8s.io/karpenter/pkg/controllers/provisioning/scheduling"
@@ -127,7 +128,9 @@ func newWorld(request *Request, types map[string][]*cloudprovider.InstanceType, 
 	if err := observe(ctx, kube, cluster); err != nil {
 		return nil, err
 	}
-	return &world{ctx, kube, cloud, cluster, provisioning.NewProvisioner(kube, recorder, cloud, cluster, clk, nil, nil)}, nil
+	devices := deviceallocation.NewController(kube)
+	devices.Hydrate(ctx)
+	return &world{ctx, kube, cloud, cluster, provisioning.NewProvisioner(kube, recorder, cloud, cluster, clk, devices, nil)}, nil
 }
 
 func run(request *Request, types map[string][]*cloudprovider.InstanceType) (*Result, float64, error) {
@@ -155,7 +158,7 @@ func karpenterOptions(request *Request) *options.Options {
 		CPURequests:       1000,
 		PreferencePolicy:  options.PreferencePolicy(lo.CoalesceOrEmpty(request.PreferencePolicy, "Respect")),
 		MinValuesPolicy:   options.MinValuesPolicy(lo.CoalesceOrEmpty(request.MinValuesPolicy, "Strict")),
-		IgnoreDRARequests: true,
+		IgnoreDRARequests: !request.AllocatesDevices,
 		FeatureGates: options.FeatureGates{
 			ReservedCapacity:        !request.NoReservedCapacity,
 			NodeOverlay:             request.NodeOverlay,

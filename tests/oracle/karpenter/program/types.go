@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	v1 "sigs.k8s.io/karpenter/pkg/apis/v1"
 )
 
@@ -19,6 +20,8 @@ type Request struct {
 	MinValuesPolicy    string                   `json:"minValuesPolicy"`
 	NoReservedCapacity bool                     `json:"noReservedCapacity"`
 	NodeOverlay        bool                     `json:"nodeOverlay"`
+	// AllocatesDevices is IGNORE_DRA_REQUESTS=false.
+	AllocatesDevices bool `json:"allocatesDevices"`
 	// SchedulerConfig is the document of --scheduler-config; since 1.15.
 	SchedulerConfig string `json:"schedulerConfig"`
 	// Now asks what is disrupted at that time, in place of what is provisioned.
@@ -45,6 +48,8 @@ type InstanceType struct {
 	Overhead     corev1.ResourceList              `json:"overhead,omitempty"`
 	// VolumeLimits are the volumes that can be attached, by CSI driver; since 1.15.
 	VolumeLimits map[string]int `json:"volumeLimits,omitempty"`
+	// ResourceSlices are what drivers are expected to publish of a node.
+	ResourceSlices []resourcev1.ResourceSliceSpec `json:"resourceSlices,omitempty"`
 }
 
 // Offering is a cloudprovider.Offering as data.
