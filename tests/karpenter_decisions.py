@@ -7,6 +7,8 @@ import msgspec
 from kubectl_sched.api.affinity import NodeSelectorRequirement, TopologySpreadConstraint
 from kubectl_sched.api.apimachinery.quantity import parse_resource_list
 from kubectl_sched.api.meta import KubernetesObject
+from kubectl_sched.api.resource import ResourceSlice, ResourceSliceSpec
+from kubectl_sched.dynamic_resource_allocation.devices import PoolSlice
 from kubectl_sched.node_provisioning.karpenter.cloudprovider.instance_type import InstanceType, Offering
 from kubectl_sched.node_provisioning.karpenter.cluster import Cluster
 from kubectl_sched.node_provisioning.karpenter.karpenter_release import release_of
@@ -32,6 +34,7 @@ def options_of(request: Json) -> Options:
         relaxes_min_values=request["minValuesPolicy"] == "BestEffort",
         reserves_capacity=not request["noReservedCapacity"],
         applies_overlays=request.get("nodeOverlay", False),
+        ignores_devices=not request.get("allocatesDevices", False),
         replaces_spot_by_spot=request.get("spotToSpotConsolidation", False),
         well_known=frozenset(request["wellKnownLabels"]),
         reservation_label=request["reservationIDLabel"],
@@ -98,7 +101,13 @@ def instance_type(stated: Json) -> InstanceType:
         parse_resource_list(stated["capacity"]),
         parse_resource_list(stated.get("overhead") or {}),
         stated.get("volumeLimits"),
+        tuple(_slice(each) for each in stated.get("resourceSlices") or ()),
     )
+
+
+def _slice(stated: Json) -> PoolSlice:
+    """Devices that a driver is expected to publish."""
+    return PoolSlice(published=ResourceSlice(spec=msgspec.convert(stated, ResourceSliceSpec)))
 
 
 def objects_of(request: Json) -> list[KubernetesObject]:

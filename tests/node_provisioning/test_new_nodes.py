@@ -380,13 +380,11 @@ def test_another_release_of_karpenter_is_named_as_not_replayed(tmp_path: Path) -
     assert "Karpenter runs 1.5.0 here: what differs from 1.14.1 is not replayed" in found["assumed"]
 
 
-def test_devices_are_unknown_unless_karpenter_refuses_pods_that_want_them(tmp_path: Path) -> None:
+def test_karpenter_refuses_pods_that_want_devices(tmp_path: Path) -> None:
     wanting = pod(resourceClaims=[{"name": "gpu", "resourceClaimName": "gpu"}])
     refused = answered(tmp_path, pool("general"), wanting)["karpenter"]
     assert refused["verdict"] == "Impossible"
     assert "Dynamic Resource Allocation" in refused["error"]
-    asked_for = karpenter("Pod", IGNORE_DRA_REQUESTS="false")
-    assert answered(tmp_path, pool("general"), wanting, asked_for)["karpenter"]["verdict"] == "Unknown"
 
 
 def test_preferences_that_are_ignored_choose_no_zone(tmp_path: Path) -> None:

@@ -48,8 +48,8 @@ class DaemonPods:
     required terms one by one, and whatever comes next sees what is left of it.
     """
 
-    def __init__(self, pods: Iterable[Pod]) -> None:
-        self.pods = [pod for pod in pods if not has_dynamic_resources(pod)]
+    def __init__(self, pods: Iterable[Pod], *, ignores_devices: bool) -> None:
+        self.pods = [pod for pod in pods if not (ignores_devices and has_dynamic_resources(pod))]
 
     def overhead_groups(self, template: NodeClaimTemplate) -> tuple[DaemonOverheadGroup, ...]:
         """The template's instance types by the daemons that run on them."""

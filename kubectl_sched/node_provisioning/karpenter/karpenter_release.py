@@ -27,6 +27,9 @@ class KarpenterRelease(Record, frozen=True, kw_only=True):
     limits_volumes_by_type: bool = False
     """An instance type limits the volumes of new nodes, and of nodes whose CSINode does not know the driver yet."""
 
+    reads_alternatives: bool = False
+    """Claims may list alternatives (firstAvailable), and a request for all devices wants at least one."""
+
     spreads_by_default: bool = False
     """Pods without spread constraints have those of --scheduler-config."""
 
@@ -52,6 +55,7 @@ RELEASES: Final = (
         overrides_replace=True,
         volumes_come_first=True,
         limits_volumes_by_type=True,
+        reads_alternatives=True,
         spreads_by_default=True,
         reads_disruption_cost=True,
         reboots_nodes=True,

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
 from msgspec.structs import replace
 
 from kubectl_sched.api.core import HOSTNAME
+from kubectl_sched.node_provisioning.karpenter.dynamicresources.claim_allocator import Place
+from kubectl_sched.node_provisioning.karpenter.dynamicresources.requested_devices import NoAllocation
 from kubectl_sched.node_provisioning.karpenter.instance_type_filter import Demand, NoInstanceType, filter_instance_types
 from kubectl_sched.node_provisioning.karpenter.karpenter_labels import CAPACITY_TYPE, RESERVED
 from kubectl_sched.node_provisioning.karpenter.pod_data import Rejection
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.node_provisioning.karpenter.cloudprovider.instance_type import Offering
     from kubectl_sched.node_provisioning.karpenter.daemons import DaemonOverheadGroup
+    from kubectl_sched.node_provisioning.karpenter.dynamicresources.claim_allocator import ClaimAllocator, DeviceGrant
     from kubectl_sched.node_provisioning.karpenter.node_claim_template import NodeClaimTemplate
     from kubectl_sched.node_provisioning.karpenter.pod_data import PodData
     from kubectl_sched.node_provisioning.karpenter.reserved_capacity import Reservations
@@ -33,6 +37,7 @@ if TYPE_CHECKING:
     from kubectl_sched.node_provisioning.karpenter.topology.topology_constraints import Topology
     from kubectl_sched.snapshot.array_types import Mask
 
+_NO_TYPE_WITH_DEVICES = "no instance type satisfies both scheduling and dynamic resource requirements"
 _ONLY_FULL = "the only compatible reserved offering is full; falling through to other NodePools"
 
 
@@ -43,6 +48,7 @@ class Addition(NamedTuple):
     rows: list[int]
     mask: Mask
     reserved: tuple[Offering, ...]
+    devices: DeviceGrant | None = None
 
 
 class Simulation(NamedTuple):
@@ -54,6 +60,9 @@ class Simulation(NamedTuple):
     ties: Ties
     is_strict: bool = True
     """A pod waits for a reservation rather than have on-demand or spot; not where a removal is simulated."""
+
+    devices: ClaimAllocator | None = None
+    """Allocates devices; None if Karpenter ignores claims."""
 
 
 class NewNodeClaim:
@@ -122,6 +131,9 @@ class NewNodeClaim:
         if addition.reserved or self.reserved:
             self._simulation.reservations.hold(self.hostname, addition.reserved)
         self.reserved = addition.reserved
+        if addition.devices is not None and self._simulation.devices is not None:
+            kept = {self.template.table.types[row].name for row in addition.rows}
+            self._simulation.devices.commit(addition.devices, kept)
 
     def finish(self) -> None:
         """Drop what only the simulation needed, and count the daemons (FinalizeScheduling)."""
@@ -154,23 +166,73 @@ class NewNodeClaim:
         relaxes_min_values: bool,
     ) -> Addition | Rejection:
         """The NodeClaim with the pod and its volumes where one alternative has them (tryVolumeAlternative)."""
+        with_volumes = self._joined(base, alternative, "volume")
+        if isinstance(with_volumes, Rejection):
+            return with_volumes
+        devices = self._allocated(data)
+        if isinstance(devices, Rejection):
+            return devices
+        asked = devices.requirements if devices is not None else {}
+        with_devices = self._joined(with_volumes, asked, "dynamic resource")
+        if isinstance(with_devices, Rejection):
+            return with_devices
+        return self._in_topology(data, options, with_devices, devices, relaxes_min_values=relaxes_min_values)
+
+    def _joined(self, base: Requirements, more: Requirements, what: str) -> Requirements | Rejection:
+        if not more:
+            return base
         well_known = self.template.table.well_known
-        if alternative:
-            if not is_compatible(base, alternative, well_known):
-                text = incompatibility(base, alternative, well_known)
-                return Rejection(lambda: f"incompatible volume requirements, {text}")
-            base = merged(base.values(), alternative.values())
+        if not is_compatible(base, more, well_known):
+            text = incompatibility(base, more, well_known)
+            return Rejection(lambda: f"incompatible {what} requirements, {text}")
+        return merged(base.values(), more.values())
+
+    def _in_topology(
+        self,
+        data: PodData,
+        options: Mask,
+        base: Requirements,
+        devices: DeviceGrant | None,
+        *,
+        relaxes_min_values: bool,
+    ) -> Addition | Rejection:
+        """The NodeClaim with the pod in the domains that its constraints leave, on types that have its devices."""
+        table = self.template.table
         narrowed = self._simulation.topology.tightened(data.pod, self.template.taints, data.strict_requirements, base)
         if isinstance(narrowed, Violation):
             return Rejection(narrowed.text)
-        if not is_compatible(base, narrowed, well_known):
-            before = base
-            return Rejection(lambda: incompatibility(before, narrowed, well_known))
-        return self._on_instance_types(data, options, {**base, **narrowed}, relaxes_min_values=relaxes_min_values)
+        if not is_compatible(base, narrowed, table.well_known):
+            return Rejection(lambda: incompatibility(base, narrowed, table.well_known))
+        found = self._on_instance_types(data, options, {**base, **narrowed}, relaxes_min_values=relaxes_min_values)
+        if isinstance(found, Rejection):
+            return found
+        requirements, rows, mask = found
+        if devices is not None:
+            rows = [row for row in rows if table.types[row].name in devices.types]
+            mask = np.isin(np.arange(len(table.types)), rows)
+            if not rows:
+                return Rejection(lambda: _NO_TYPE_WITH_DEVICES)
+        reserved = self._reservable(rows, requirements)
+        return reserved if isinstance(reserved, Rejection) else Addition(requirements, rows, mask, reserved, devices)
+
+    def _allocated(self, data: PodData) -> DeviceGrant | Rejection | None:
+        """Devices for the pod's claims, by instance type; None where no devices are allocated."""
+        allocator = self._simulation.devices
+        if data.device_claims is None or allocator is None:
+            return None
+        types = self.template.table.types
+        kinds = [types[row] for row in self.rows or np.flatnonzero(self.options)]
+        expected = {each.name: each.device_slices for each in kinds}
+        place = Place(self.hostname, "", self.requirements, tuple(expected), expected)
+        try:
+            return allocator.allocate(place, data.device_claims)
+        except NoAllocation as wrong:
+            text = str(wrong)
+            return Rejection(lambda: f"allocating dynamic resources, {text}")
 
     def _on_instance_types(
         self, data: PodData, options: Mask, requirements: Requirements, *, relaxes_min_values: bool
-    ) -> Addition | Rejection:
+    ) -> tuple[Requirements, list[int], Mask] | Rejection:
         used = self._ports
         groups = [
             group
@@ -186,8 +248,7 @@ class NewNodeClaim:
         if relaxes_min_values and found.unsatisfied:
             relaxed = {key: replace(requirements[key], min_values=count) for key, count in found.unsatisfied.items()}
             requirements = {**requirements, **relaxed}
-        reserved = self._reservable(found.rows, requirements)
-        return reserved if isinstance(reserved, Rejection) else Addition(requirements, found.rows, found.mask, reserved)
+        return requirements, found.rows, found.mask
 
     def _reservable(self, rows: list[int], requirements: Requirements) -> tuple[Offering, ...] | Rejection:
         """The reserved offerings that the NodeClaim would hold (offeringsToReserve)."""

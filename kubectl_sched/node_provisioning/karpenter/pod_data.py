@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.component_helpers.container_resources import Resources
     from kubectl_sched.api.pod import Pod
+    from kubectl_sched.api.resource import ResourceClaim
     from kubectl_sched.node_provisioning.karpenter.scheduling.host_port_usage import HostPort
     from kubectl_sched.node_provisioning.karpenter.scheduling.requirements import Requirements
     from kubectl_sched.node_provisioning.karpenter.scheduling.volume_topology import Volumes
@@ -25,6 +26,9 @@ class PodData(NamedTuple):
     host_ports: tuple[HostPort, ...]
     volumes: Volumes
     """The claims of each driver; none where an object is missing."""
+
+    device_claims: tuple[ResourceClaim, ...] | None = None
+    """The ResourceClaims that devices are allocated for; None if the pod uses none, or devices are ignored."""
 
 
 class Rejection(NamedTuple):

@@ -16,6 +16,7 @@ from kubectl_sched.node_provisioning.karpenter.cloudprovider.node_overlays impor
 from kubectl_sched.node_provisioning.karpenter.daemons import DaemonOverheadGroup, DaemonPods, daemon_set_pods
 from kubectl_sched.node_provisioning.karpenter.default_spread import with_default_spread
 from kubectl_sched.node_provisioning.karpenter.disruption_limits import DisruptionLimits
+from kubectl_sched.node_provisioning.karpenter.dynamicresources.cluster_devices import claim_allocator, expected_devices
 from kubectl_sched.node_provisioning.karpenter.existing_node import ExistingNode, Usage
 from kubectl_sched.node_provisioning.karpenter.instance_type_filter import Demand, Filtered, filter_instance_types
 from kubectl_sched.node_provisioning.karpenter.karpenter_labels import INSTANCE_TYPE
@@ -152,11 +153,22 @@ def _solved(cluster: Cluster, asked: _Round, ties: Ties) -> Outcome:
         respects_preferences=options.respects_preferences,
         ties=ties,
     )
-    daemons = DaemonPods(daemon_set_pods(cluster.of(DaemonSet), cluster.of(Pod)))
+    daemons = DaemonPods(
+        daemon_set_pods(cluster.of(DaemonSet), cluster.of(Pod)), ignores_devices=options.ignores_devices
+    )
+    leaving = {pod.metadata.uid for pod in asked.needing.pods if pod.spec.node_name}
+    devices = claim_allocator(cluster, asked.nodes, leaving, options, ties)
     templates = _templates(pools, tables, daemons, options)
     reservations = Reservations(tables.values(), options.reservation_label)
     nodes = [
-        _existing(each, cluster, daemons, topology, _volume_limits(each, cluster, tables, options))
+        ExistingNode(
+            each,
+            _usage(each, cluster, _volume_limits(each, cluster, tables, options)),
+            requests_for_pods(*daemons.on_node(each.taints, label_requirements(each.labels))),
+            topology,
+            devices,
+            expected_devices(each, tables[each.node_pool].types) if each.node_pool in tables else (),
+        )
         for each in asked.nodes
     ]
     solver = Solver(
@@ -166,7 +178,7 @@ def _solved(cluster: Cluster, asked: _Round, ties: Ties) -> Outcome:
             remaining_resources(pools, active),
             cluster.storage,
             volumes,
-            Simulation(topology, reservations, options.reserves_capacity, ties, not asked.removal.falls_back),
+            Simulation(topology, reservations, options.reserves_capacity, ties, not asked.removal.falls_back, devices),
             options,
             any(taint.effect == "PreferNoSchedule" for pool in pools for taint in pool.spec.template.spec.taints),
             asked.removal,
@@ -285,13 +297,6 @@ def remaining_resources(pools: Iterable[NodePool], nodes: Iterable[StateNode]) -
         if node.node_pool in remaining:
             remaining[node.node_pool] = subtract(remaining[node.node_pool], node.capacity)
     return remaining
-
-
-def _existing(
-    state: StateNode, cluster: Cluster, daemons: DaemonPods, topology: Topology, volume_limits: Mapping[str, int]
-) -> ExistingNode:
-    running = daemons.on_node(state.taints, label_requirements(state.labels))
-    return ExistingNode(state, _usage(state, cluster, volume_limits), requests_for_pods(*running), topology)
 
 
 def _usage(state: StateNode, cluster: Cluster, volume_limits: Mapping[str, int]) -> Usage:

@@ -106,6 +106,7 @@ class Solver:
 
     def _data(self, pod: Pod) -> PodData:
         respects = self._setting.options.respects_preferences
+        devices = self._setting.simulation.devices
         return PodData(
             pod,
             requests_for_pods(pod),
@@ -114,6 +115,7 @@ class Solver:
             self._setting.volume_requirements.get(pod.key, ()),
             host_ports(pod),
             self._volumes(pod),
+            devices.claims_of(pod) if devices is not None and has_dynamic_resources(pod) else None,
         )
 
     def _volumes(self, pod: Pod) -> Volumes:
@@ -136,8 +138,8 @@ class Solver:
 
     def _add(self, data: PodData) -> Rejection | None:
         """Place a pod as it is now (add)."""
-        if has_dynamic_resources(data.pod):
-            return Rejection(lambda: _DYNAMIC_RESOURCES, is_final=True)
+        if has_dynamic_resources(data.pod) and data.device_claims is None:
+            return self._without_claims(data.pod)
         missing = self._missing_volume(data)
         if missing is not None:
             return missing
@@ -152,6 +154,13 @@ class Solver:
         if not self._setting.templates:
             return Rejection(lambda: _NO_TEMPLATE)
         return self._add_to_new(data)
+
+    def _without_claims(self, pod: Pod) -> Rejection:
+        """Refuse a pod with claims: they are ignored, or one of them is not there yet."""
+        devices = self._setting.simulation.devices
+        if devices is None:
+            return Rejection(lambda: _DYNAMIC_RESOURCES, is_final=True)
+        return Rejection(lambda: devices.missing_claim(pod))
 
     def _missing_volume(self, data: PodData) -> Rejection | None:
         """Refuse a pod of which a volume cannot be found, in the releases that look for volumes first."""
@@ -173,9 +182,9 @@ class Solver:
         for node in self._setting.nodes:
             if node.state.name in waiting and data.pod.key in moved:
                 continue
-            requirements = node.can_add(data, volumes)
-            if requirements is not None:
-                node.add(data, requirements, volumes)
+            room = node.can_add(data, volumes)
+            if room is not None:
+                node.add(data, room, volumes)
                 return True
         return False
 

@@ -52,6 +52,12 @@ class StateNode:
         return self._seen.name
 
     @property
+    def identity(self) -> str:
+        """The provider's ID, else the name (ProviderID)."""
+        stated = self.node.spec.provider_id if self.node is not None else self.claim and self.claim.status.provider_id
+        return stated or self.name
+
+    @property
     def labels(self) -> dict[str, str]:
         """The labels of that side."""
         return self._seen.metadata.labels

@@ -23,7 +23,13 @@ from kubectl_sched.queries.provisioning.karpenter_advice import (
 )
 from kubectl_sched.queries.provisioning.karpenter_orders import most_common_outcome
 from kubectl_sched.queries.provisioning.karpenter_setting import Setting, setting, unschedulable
-from kubectl_sched.queries.provisioning.new_karpenter_node import Asking, ThenScheduler, node_of, then_scheduler
+from kubectl_sched.queries.provisioning.new_karpenter_node import (
+    Asking,
+    ThenScheduler,
+    devices_of,
+    node_of,
+    then_scheduler,
+)
 from kubectl_sched.queries.provisioning.node_pool_advice import in_order
 from kubectl_sched.queries.provisioning.node_pool_verdicts import (
     CREATED,
@@ -42,7 +48,11 @@ if TYPE_CHECKING:
     from kubectl_sched.queries.provisioning.provisioner_advice import ProvisionerAdvice
     from kubectl_sched.sources.dump.dump import Dump
 
-_DEVICES = "IGNORE_DRA_REQUESTS is off, and the devices of nodes that are not there yet are not replayed"
+_DEVICES = (
+    "IGNORE_DRA_REQUESTS is off, and no node shows the devices of {count} of the {all} instance types, which may have "
+    "what the pod claims"
+)
+_OBSERVED_DEVICES = "the devices of new nodes are those that a node of the same type has published"
 _NEW_NODE = "karpenter-new-node"
 _GATED = "the pod is gated: kube-scheduler has not tried it, and Karpenter looks only at pods that it has tried"
 
@@ -123,6 +133,8 @@ class _Replayed:
             assumed = (*assumed, f"Karpenter leaves a choice to chance here: {agreeing} of {replays} replays agree")
         if found.verdict == CREATED:
             assumed = (*assumed, f"kube-scheduler is asked about the cheapest choice, {found.instance_types[0]}")
+            if self._allocates_devices:
+                assumed = (*assumed, _OBSERVED_DEVICES)
         return replace(
             found,
             assumed=assumed,
@@ -166,9 +178,21 @@ class _Replayed:
             state = next(each for each in self._cluster.state_nodes if each.name == node)
             verdict = EXISTING if state.is_initialized else IN_FLIGHT
             return KarpenterAnswer(verdict=verdict, node=node, node_pool=state.node_pool, node_pools=pools)
-        if not self._ignored and not self._known.options.ignores_devices and has_dynamic_resources(self._pod):
-            return KarpenterAnswer(verdict=UNKNOWN, error=_DEVICES)
+        types = self._known.types
+        unseen = sum(not each.device_slices for each in types)
+        if not self._ignored and self._allocates_devices and unseen:
+            error = outcome.errors.get(key, "")
+            if error.startswith("resourceclaim "):
+                return KarpenterAnswer(verdict=IMPOSSIBLE, error=error, node_pools=pools)
+            return KarpenterAnswer(
+                verdict=UNKNOWN, error=_DEVICES.format(count=unseen, all=len(types)), node_pools=pools
+            )
         return self._refused(pools)
+
+    @property
+    def _allocates_devices(self) -> bool:
+        """Report whether Karpenter looks for devices for the pod."""
+        return not self._known.options.ignores_devices and has_dynamic_resources(self._pod)
 
     def _refused(self, pools: tuple[PoolVerdict, ...]) -> KarpenterAnswer:
         """No node is made: in Karpenter's words where all is known, else in those of each NodePool."""
@@ -210,7 +234,8 @@ class _Replayed:
         """Return the state in which all other pods are where Karpenter expects them."""
         outcome, limit = self._outcome, self._known.options.max_instance_types
         others = {f"{_NEW_NODE}-{number}": each for number, each in enumerate(outcome.claims) if each is not own}
-        made = [node_of(each, each.created(limit)[0], name) for name, each in others.items()]
+        made: list[Any] = [node_of(each, each.created(limit)[0], name) for name, each in others.items()]
+        made += devices_of(own, _NEW_NODE)
         places = {key: name for name, each in others.items() for key in each.pods}
         places |= {key: name for name, keys in outcome.existing.items() for key in keys}
         places |= dict.fromkeys(own.pods, _NEW_NODE)

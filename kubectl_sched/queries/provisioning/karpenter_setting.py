@@ -20,6 +20,7 @@ from kubectl_sched.node_provisioning.karpenter.cloudprovider.providers import (
     reservation_label,
     with_provider_labels,
 )
+from kubectl_sched.node_provisioning.karpenter.dynamicresources.cluster_devices import with_observed_devices
 from kubectl_sched.node_provisioning.karpenter.karpenter_labels import CORE_WELL_KNOWN
 from kubectl_sched.node_provisioning.karpenter.operator_options import options_of
 from kubectl_sched.node_provisioning.karpenter.provisionable_pods import failed_to_schedule
@@ -72,6 +73,8 @@ def setting(cluster: Cluster, instance_types: tuple[bytes, str] | None) -> Setti
         karpenter.default_constraints,
     )
     assumed = (*karpenter.assumed, *_about_types(types, is_file=instance_types is not None))
+    if not options.ignores_devices:
+        types = with_observed_devices(types, cluster)
     assumed += tuple(f"the labels of the provider {each} are not known here" for each in sorted(unknown))
     pools = tuple(pool.name for pool in cluster.of(NodePool))
     return Setting(types, options, assumed, pools, instance_types is not None, unknown)

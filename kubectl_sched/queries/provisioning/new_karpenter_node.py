@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from kubectl_sched.api.core import HOSTNAME, Node, NodeSpec, NodeStatus
 from kubectl_sched.api.meta import Condition, ObjectMeta
+from kubectl_sched.api.resource import ResourceSlice
 from kubectl_sched.node_provisioning.karpenter.cloudprovider.providers import labels_by_others
 from kubectl_sched.node_provisioning.karpenter.karpenter_labels import INITIALIZED, REGISTERED
 from kubectl_sched.node_provisioning.karpenter.scheduling.requirements import is_compatible
@@ -15,6 +16,8 @@ from kubectl_sched.record import CachingRecord
 from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from kubectl_sched.api.core import ResourceList
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.node_provisioning.karpenter.outcome import PlannedNodeClaim
@@ -65,6 +68,16 @@ def node_of(claim: PlannedNodeClaim, labels: dict[str, str], name: str) -> Node:
             conditions=(Condition(type="Ready", status="True"),),
         ),
     )
+
+
+def devices_of(claim: PlannedNodeClaim, name: str) -> Iterator[ResourceSlice]:
+    """Yield the slices that drivers publish of the node, in pools of its own."""
+    chosen = claim.template.table.types[claim.rows[0]]
+    for number, each in enumerate(chosen.device_slices):
+        spec = each.published.spec
+        pool = replace(spec.pool, name=f"{name}-{spec.pool.name}")
+        own = replace(spec, pool=pool, node_name=name, node_selector=None, all_nodes=False)
+        yield ResourceSlice(metadata=ObjectMeta(name=f"{name}-{number}", uid=f"{name}-{number}"), spec=own)
 
 
 def then_scheduler(pod: Pod, node: Node, dump: Dump, asking: Asking) -> ThenScheduler:

@@ -3,6 +3,7 @@
     python -m tests.oracle.karpenter.compare --pods 20000
     python -m tests.oracle.karpenter.compare --pods 10000 --movement
     python -m tests.oracle.karpenter.compare --pods 10000 --release 1.15.0 --newer
+    python -m tests.oracle.karpenter.compare --pods 10000 --release 1.15.0 --devices
     python -m tests.oracle.karpenter.compare --pods 400 --record fixtures/karpenter/1.14.1.jsonl.gz
 
 A difference makes the exit code 1 and names the seed of its cluster. Where Karpenter leaves a choice to chance, the
@@ -20,6 +21,7 @@ import msgspec
 
 from tests.karpenter_decisions import as_answer, comparable, differences, options_of, replay
 from tests.oracle.karpenter.generate import request_of, with_movement
+from tests.oracle.karpenter.generate_devices import with_devices
 from tests.oracle.karpenter.generate_newer import with_newer_rules
 from tests.oracle.karpenter.oracle import VERSION, VERSIONS, KarpenterOracle
 
@@ -58,6 +60,7 @@ def main() -> int:
     parser.add_argument("--record", type=Path)
     parser.add_argument("--movement", action="store_true", help="nodes that go away, gates and reservations in each")
     parser.add_argument("--release", choices=VERSIONS, default=VERSION)
+    parser.add_argument("--devices", action="store_true", help="claims for devices, which are not ignored")
     parser.add_argument("--newer", action="store_true", help="volume limits of types and default spread constraints")
     asked = parser.parse_args()
     counts: Counter[str] = Counter()
@@ -71,6 +74,8 @@ def main() -> int:
                 request = with_movement(request, seed)
             if asked.newer:
                 request = with_newer_rules(request, seed)
+            if asked.devices:
+                request = with_devices(request, seed)
             request["release"] = asked.release
             counts["pods"] += pending(request)
             found = verdict(oracle, request)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kubectl_sched.api.component_helpers.container_resources import Resources
+    from kubectl_sched.dynamic_resource_allocation.devices import PoolSlice
     from kubectl_sched.node_provisioning.karpenter.karpenter_release import KarpenterRelease
     from kubectl_sched.node_provisioning.karpenter.scheduling.requirements import Requirements
 
@@ -70,6 +71,7 @@ class InstanceType:
         capacity: Resources,
         overhead: Resources,
         volume_limits: Mapping[str, int] | None = None,
+        device_slices: tuple[PoolSlice, ...] = (),
     ) -> None:
         self.name = name
         self.requirements = requirements
@@ -78,6 +80,15 @@ class InstanceType:
         self.overhead = overhead
         self.volume_limits = dict(volume_limits or {})
         """The volumes that can be attached, by CSI driver, as far as the provider knows."""
+
+        self.device_slices = device_slices
+        """The devices that drivers will publish of a machine (ResourceSliceTemplates)."""
+
+    def with_devices(self, slices: tuple[PoolSlice, ...]) -> InstanceType:
+        """Return the type with the devices that drivers will publish of a machine."""
+        return InstanceType(
+            self.name, self.requirements, self.offerings, self.capacity, self.overhead, self.volume_limits, slices
+        )
 
     def allocatable_offerings(self, *, replaces: bool) -> tuple[tuple[Resources, tuple[Offering, ...]], ...]:
         """Return what is allocatable with which offerings, first those without overrides (AllocatableOfferingsList).

@@ -76,7 +76,9 @@ class _Update:
             for each in kind.offerings
         )
         capacity = {**kind.capacity, **self.capacity}
-        return InstanceType(kind.name, kind.requirements, offerings, capacity, kind.overhead, kind.volume_limits)
+        return InstanceType(
+            kind.name, kind.requirements, offerings, capacity, kind.overhead, kind.volume_limits, kind.device_slices
+        )
 
 
 def overlaid(

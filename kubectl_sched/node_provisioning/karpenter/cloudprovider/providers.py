@@ -119,7 +119,9 @@ def with_provider_labels(kind: InstanceType, found: Iterable[Provider]) -> Insta
         return kind
     offerings: tuple[Offering, ...] = kind.offerings
     requirements = merged(kind.requirements.values(), added)
-    return InstanceType(kind.name, requirements, offerings, kind.capacity, kind.overhead, kind.volume_limits)
+    return InstanceType(
+        kind.name, requirements, offerings, kind.capacity, kind.overhead, kind.volume_limits, kind.device_slices
+    )
 
 
 def _sizes(capacity: Mapping[str, Quantity]) -> dict[str, str]:

@@ -1,0 +1,1 @@
+"""Devices in Karpenter's simulation, where IGNORE_DRA_REQUESTS is off (pkg/scheduling/dynamicresources)."""
