@@ -14,6 +14,7 @@ from tests.karpenter_decisions import instance_type
 from tests.oracle.build import GoMissingError
 from tests.oracle.karpenter.compare import verdict
 from tests.oracle.karpenter.generate import request_of, with_movement, with_overlays, with_rarities
+from tests.oracle.karpenter.generate_devices import with_devices
 from tests.oracle.karpenter.generate_newer import with_newer_rules
 from tests.oracle.karpenter.oracle import VERSION, KarpenterOracle, instance_types
 
@@ -29,6 +30,7 @@ OVERLAID = 60
 RARE = 60
 MOVING = 60
 NEWER = 40
+CLAIMING = 40
 
 
 @pytest.fixture(scope="module")
@@ -94,6 +96,13 @@ def test_every_aspect_agrees_about_nodes_that_go_away_gates_and_reservations(
 ) -> None:
     request = with_movement(request_of(seed), seed)
     assert verdict(karpenter, request) in {"the same", "the same, tied", "tied, in no run"}
+
+
+@pytest.mark.parametrize("seed", range(CLAIMING))
+def test_every_aspect_agrees_about_devices(karpenter: KarpenterOracle, newest: KarpenterOracle, seed: int) -> None:
+    for running in (karpenter, newest):
+        request = with_devices(request_of(seed), seed) | {"release": running.version}
+        assert verdict(running, request) in {"the same", "the same, tied", "tied, in no run"}
 
 
 @pytest.mark.parametrize("seed", range(NEWER))
