@@ -16,6 +16,7 @@ from kubectl_sched.api.apimachinery.validation import label_key_errors, label_va
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.config import load_configuration
 from kubectl_sched.errors import SchedError
+from kubectl_sched.scheduler.cycle_result import CycleResult
 from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
 from kubectl_sched.sources.discovery.replay_setup import Replay
 from kubectl_sched.sources.dump.reader import read
@@ -27,7 +28,6 @@ from kubectl_sched.sources.export.snapshot_file import encoded
 from kubectl_sched.sources.kinds import KINDS
 from tests.apiserver.manifests import NODE, listing, obj
 from tests.decisions import Recorded, recorded
-from tests.scheduler.cycles import with_cycle
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -86,7 +86,9 @@ def decided(result: ScheduleResult) -> dict[str, Any]:
         "totals": result.totals.tolist(),
         "scores": [(each.plugin, each.raw.tolist(), each.weighted.tolist()) for each in result.scores],
         "best": sorted(of[name] for name in result.best),
-        "skipped": (with_cycle(result).state.skip_filter_plugins, with_cycle(result).state.skip_score_plugins),
+        "skipped": (result.state.skip_filter_plugins, result.state.skip_score_plugins)
+        if isinstance(result, CycleResult)
+        else None,
         "victims": len(result.post_filter.victims) if result.post_filter else None,
     }
 
