@@ -73,10 +73,11 @@ def _about_room(result: ScheduleResult) -> Iterator[Rule]:
         partial_requests,
         pending_resizes,
         reserved_resources,
+        room_held_in_vain,
     )
 
     yield from (device_plugins.findings, huge_pages.findings, reserved_resources.findings)
-    yield from (pending_resizes.findings, partial_requests.findings)
+    yield from (pending_resizes.findings, partial_requests.findings, room_held_in_vain.findings)
     if any((result.nodes.allocatable(name) <= 0).any() for name in ("cpu", "memory")):
         from kubectl_sched.diagnostics.findings.resources import overflowing_amounts
 

@@ -1,11 +1,14 @@
-"""Room that no scheduler gives away: what the kubelet keeps for the system, and what its static pods hold.
+"""Room that no scheduler gives away: what the kubelet keeps for the system.
 
 Allocatable is capacity less kube-reserved, system-reserved and the hard eviction threshold.
 """
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Final
+
+import numpy as np
 
 from kubectl_sched.diagnostics.findings.finding import Finding
 from kubectl_sched.diagnostics.findings.resources.lacking_nodes import (
@@ -18,29 +21,32 @@ from kubectl_sched.diagnostics.findings.resources.lacking_nodes import (
 )
 from kubectl_sched.diagnostics.findings.resources.pending_resizes import shortage_on
 from kubectl_sched.framework.amounts import amount_text, amount_texts
-from kubectl_sched.framework.clauses import first_few
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kubectl_sched.api.pod import Pod
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.sources.pod_surroundings import Surroundings
 
 KIND: Final = "ReservedBySystem"
-STATIC_KIND: Final = "StaticPods"
 
 _RESERVED: Final = ("cpu", "memory", "ephemeral-storage")
+
+_USUAL: Final = 10
+"""A kubelet usually keeps at most a tenth of a machine."""
+
+_SHARE: Final = 4
+"""From a quarter on, what it keeps is worth a word."""
 
 
 def findings(result: ScheduleResult, _: Surroundings) -> Iterator[Finding]:
     """Yield each resource of which the pod asks for more than the largest node offers, and no more than it has.
 
-    Where static pods fill a node that the pod would fit on without them, they are named, too.
+    Where a node would do, one whose kubelet keeps an unusual share of what the pod lacks is named.
     """
     if result.fits:
         return
-    yield from _static_pods(result)
+    yield from islice(_much_reserved(result), 1)
     allocatable = result.nodes.allocatable
     for resource, wanted in requests_of(result).items():
         rows = too_small_for(result, resource, wanted) if resource in _RESERVED else []
@@ -58,36 +64,24 @@ def findings(result: ScheduleResult, _: Surroundings) -> Iterator[Finding]:
         )
 
 
-def _static_pods(result: ScheduleResult) -> Iterator[Finding]:
-    """Yield the first node that has no room alone because of its static pods; as victims they are named elsewhere."""
-    if result.post_filter is not None and any(map(_is_static, result.post_filter.victims)):
-        return
-    pods, mask = result.nodes.existing_pods, result.rejection_masks.get(FIT)
-    if mask is None:
-        return
-    rows = sorted({*pods.rows[pods.column("is_static", _is_static).where(bool)].tolist()})
-    for row in [row for row in rows if mask[row]][:ROWS_EXAMINED]:
+def _much_reserved(result: ScheduleResult) -> Iterator[Finding]:
+    """Yield nodes that would have room if their kubelet kept a tenth of the machine, and that keep far more."""
+    mask = result.rejection_masks.get(FIT)
+    rows = np.flatnonzero(mask).tolist()[:ROWS_EXAMINED] if mask is not None else []
+    for row in rows:
         if len(result.rejections(row)) > 1:
             continue
-        static = [pod for pod in result.nodes.node(row).pods if pod.is_static]
         missing = shortage_on(result, row)
-        held = {name: sum(_requested(result, pod, name) for pod in static) for name in missing}
-        if not missing or any(held[name] < amount for name, amount in missing.items()):
+        if len(missing) != 1 or not missing.keys() <= {"cpu", "memory"}:
             continue
-        resource, node = next(iter(missing)), result.nodes.names[row]
-        most, of = amount_texts(resource, held[resource], int(result.nodes.allocatable(resource)[row]))
-        names = first_few([pod.key for pod in static if _requested(result, pod, resource)])
+        ((resource, lacks),) = missing.items()
+        offered, has = int(result.nodes.allocatable(resource)[row]), capacity_of(result, row, resource)
+        kept = has - offered
+        if kept * _SHARE < has or kept - has // _USUAL < lacks or offered < requests_of(result)[resource]:
+            continue
+        most, of, short = amount_texts(resource, kept, has, lacks)
         yield Finding(
-            kind=STATIC_KIND,
-            sentence=f"On {node} static pods hold {most} of {of} {resource} ({names}), without which it would fit "
-            f"there: no scheduler or eviction moves them; only their files on {node} make them ask for less",
+            kind=KIND,
+            sentence=f"The kubelet of {result.nodes.names[row]} keeps {most} of {of} {resource} for the system, and the "
+            f"pod lacks {short} there: see kubeReserved, systemReserved and evictionHard of that kubelet",
         )
-        return
-
-
-def _is_static(pod: Pod) -> bool:
-    return pod.is_static
-
-
-def _requested(result: ScheduleResult, pod: Pod, resource: str) -> int:
-    return int(result.nodes.resource_of(pod).requested.get(resource, 0))
