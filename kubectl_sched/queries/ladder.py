@@ -70,7 +70,9 @@ def coming_node(found: Explanation, now: str | None) -> Suggestion | None:
     by_event = adding_a_node(found.observed)
     if by_event is not None:
         age = seconds_between(events[0].last_seen, now)
-        if age is not None and age > _TIME_TO_ADD:
+        groups = found.new_nodes.cluster_autoscaler if found.new_nodes is not None else None
+        in_vain = groups is not None and any(each.grown_in_vain for each in groups.groups)
+        if in_vain or (age is not None and age > _TIME_TO_ADD):
             return None
         text = f"{by_event} adds a node (its event {events[0].reason} at {events[0].last_seen})"
         return stated(Change(kind=Kind.WAIT, text=text))

@@ -106,3 +106,67 @@ def test_a_gated_pod_makes_no_group_grow(tmp_path: Path) -> None:
     found = groups(tmp_path, autoscaler(), node("n1", "base", cpu="8"), gated)["base"]
     assert found.verdict == "Impossible"
     assert found.reason.startswith("the pod is gated")
+
+
+def grown(group: str, before: int = 0) -> Json:
+    text = f"pod triggered scale-up: [{{{group} {before}->{before + 1} (max: 5)}}]"
+    return {**event(text), "metadata": {"name": "web.2", "namespace": "default"}, "reason": "TriggeredScaleUp",
+            "message": text}  # fmt: skip
+
+
+def tainted(name: str, group: str, key: str, value: str = "true", effect: str = "NoSchedule") -> Json:
+    made = node(name, group, cpu="8")
+    return {**made, "spec": {**made.get("spec", {}), "taints": [{"key": key, "value": value, "effect": effect}]}}
+
+
+def test_a_group_that_grew_in_vain_is_told_the_tag_of_its_taint(tmp_path: Path) -> None:
+    name = f"eks-gpu-{UUID}"
+    objects = [autoscaler(), status(name), tainted("n1", "gpu", "nvidia.com/gpu"), pod()]
+    found = groups(tmp_path, *objects, grown(name))["gpu"]
+    (advice,) = found.advice
+    assert found.grown_in_vain
+    assert (advice.field, advice.value) == (
+        "k8s.io/cluster-autoscaler/node-template/taint/nvidia.com/gpu",
+        "true:NoSchedule",
+    )
+    assert not groups(tmp_path, *objects, grown(name, before=1))["gpu"].grown_in_vain
+    assert not groups(tmp_path, *objects)["gpu"].grown_in_vain
+
+
+def test_a_group_that_grew_in_vain_is_told_the_label_that_its_nodes_lack(tmp_path: Path) -> None:
+    name = f"eks-fast-{UUID}"
+    objects = [autoscaler(), status(name), node("n1", "fast", cpu="8"), pod(nodeSelector={"disk": "ssd"}), grown(name)]
+    (advice,) = groups(tmp_path, *objects)["fast"].advice
+    assert (advice.field, advice.value) == ("k8s.io/cluster-autoscaler/node-template/label/disk", "ssd")
+
+
+@pytest.mark.parametrize(
+    ("flags", "told"),
+    [((), ["--startup-taint"]), (("--startup-taint=node.cilium.io/agent-not-ready",), [])],
+    ids=["unknown", "known"],
+)
+def test_a_taint_that_goes_by_itself_belongs_into_the_autoscalers_flags(
+    tmp_path: Path, flags: tuple[str, ...], told: list[str]
+) -> None:
+    objects = [autoscaler(*flags), tainted("n1", "work", "node.cilium.io/agent-not-ready", effect="NoExecute"), pod()]
+    assert [each.field for each in groups(tmp_path, *objects)["work"].advice] == told
+
+
+def test_gpus_of_a_machine_deployment_are_an_annotation(tmp_path: Path) -> None:
+    name = "MachineDeployment/default/gpu"
+    wanted = pod()
+    wanted["spec"]["containers"][0]["resources"]["requests"] |= {"nvidia.com/gpu": "2"}
+    (advice,) = groups(tmp_path, autoscaler(), status(name), node("n1", "base"), wanted)[name].advice
+    assert (advice.field, advice.value) == ("capacity.cluster-autoscaler.kubernetes.io/gpu-count", "2")
+
+
+def test_an_instance_group_without_nodes_has_the_template_of_its_pool_in_its_own_zone(tmp_path: Path) -> None:
+    address = "https://x/zones/{}/instanceGroups/gke-c-pool-{}-grp"
+    here, there = address.format("z-a", "0123abcd"), address.format("z-b", "4567abcd")
+    labels = {"cloud.google.com/gke-nodepool": "pool", ZONE: "z-a"}
+    made = node("gke-c-pool-0123abcd-x", "", cpu="8")
+    made["metadata"]["labels"] = {**labels, "kubernetes.io/hostname": "gke-c-pool-0123abcd-x"}
+    found = groups(tmp_path, autoscaler(), status(here, there), made, pod(nodeSelector={ZONE: "z-b"}))
+    assert found[there].verdict == "Created"
+    assert found["gke-c-pool-0123abcd-grp"].verdict == "Impossible"
+    assert found["gke-c-pool-0123abcd-grp"].advice == ()

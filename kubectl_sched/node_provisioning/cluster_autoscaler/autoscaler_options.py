@@ -60,6 +60,12 @@ class AutoscalerOptions(Record, frozen=True, kw_only=True):
     skips_system_pods: bool = True
     unneeded_time: str = "10m"
     delay_after_add: str = "10m"
+    balances_similar_groups: bool = False
+    balancing_ignored_labels: tuple[str, ...] = ()
+    balancing_labels: tuple[str, ...] = ()
+    memory_ratio: float = 0.015
+    allocatable_ratio: float = 0.05
+    free_ratio: float = 0.05
 
     def is_expendable(self, pod: Pod) -> bool:
         """Report whether the pod's priority is so low that no node is added for it (IsExpendablePod)."""
@@ -100,16 +106,21 @@ def options_of(flags: Mapping[str, tuple[str, ...]]) -> AutoscalerOptions:
         skips_system_pods=flags.get("skip-nodes-with-system-pods", ("true",))[-1] in TRUE,
         unneeded_time=flags.get("scale-down-unneeded-time", ("10m",))[-1],
         delay_after_add=flags.get("scale-down-delay-after-add", ("10m",))[-1],
+        balances_similar_groups=flags.get("balance-similar-node-groups", ("",))[-1] in TRUE,
+        balancing_ignored_labels=flags.get("balancing-ignore-label", ()),
+        balancing_labels=flags.get("balancing-label", ()),
+        memory_ratio=_share(flags, "memory-difference-ratio", "0.015"),
+        allocatable_ratio=_share(flags, "max-allocatable-difference-ratio", "0.05"),
+        free_ratio=_share(flags, "max-free-difference-ratio", "0.05"),
     )
 
 
-def _share(flags: Mapping[str, tuple[str, ...]], name: str) -> float:
-    """Return a threshold; 0.5 where it is not set or no plain number."""
-    whole, _, part = flags.get(name, ("0.5",))[-1].partition(".")
+def _share(flags: Mapping[str, tuple[str, ...]], name: str, default: str = "0.5") -> float:
+    """Return a share; the default where it is not set or no plain number."""
+    whole, _, part = flags.get(name, (default,))[-1].partition(".")
     digits = f"{whole or '0'}{part}"
-    return (
-        float(f"{whole or '0'}.{part or '0'}") if digits.isascii() and digits.isdecimal() and len(digits) < 19 else 0.5
-    )
+    is_plain = digits.isascii() and digits.isdecimal() and len(digits) < 19
+    return float(f"{whole or '0'}.{part or '0'}" if is_plain else default)
 
 
 def _number(flags: Mapping[str, tuple[str, ...]], name: str, default: int) -> int:

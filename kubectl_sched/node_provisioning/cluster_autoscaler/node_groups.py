@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from kubectl_sched.api.core import ZONE
+from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.record import CachingRecord
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 _OF_KARPENTER = "karpenter.sh/nodepool"
 _EKSCTL_CLUSTER = "alpha.eksctl.io/cluster-name"
 _SCALE_SET = "/virtualmachinescalesets/"
+_GKE_GROUP = pattern(r".{0,400}/zones/([a-z0-9-]{1,63})/instanceGroups/(gke-[a-z0-9-]{1,63})-[0-9a-f]{8}-grp")
 _UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 
 EKS = "eks.amazonaws.com/nodegroup"
@@ -70,6 +72,18 @@ def node_groups(
     joined = {group.status.name for group in found.values() if group.status is not None}
     empty = (NodeGroup(name=each.name, status=each) for each in known if each.name not in joined)
     return tuple(sorted((*found.values(), *empty), key=lambda group: group.name))
+
+
+def gke_pool(group: NodeGroup) -> str:
+    """Return what the names of one node pool's instance groups have in common; empty for other groups."""
+    found = _GKE_GROUP.fullmatch(group.status.name) if group.status is not None else None
+    return found[2] if found is not None else ""
+
+
+def gke_zone(group: NodeGroup) -> str:
+    """Return the zone of an instance group, as its address says; empty for other groups."""
+    found = _GKE_GROUP.fullmatch(group.status.name) if group.status is not None else None
+    return found[1] if found is not None else ""
 
 
 def _membership(node: Node, label: str | None) -> _Membership | None:

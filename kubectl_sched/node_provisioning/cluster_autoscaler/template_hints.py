@@ -33,14 +33,28 @@ class TemplateHint(msgspec.Struct, frozen=True):
 
     what: str
     label: str
+    taint: str
     resource: str
     also: str
+    gpu: str = ""
+    """The annotation that holds a number of GPUs; empty where the cloud knows them by the machine's type."""
+
+    @property
+    def with_article(self) -> str:
+        """The tag or annotation in words: `a tag of its scale set`."""
+        return f"an {self.what}" if self.what.startswith("a") else f"a {self.what}"
 
     def of_label(self, key: str, value: str) -> tuple[str, str]:
         """The tag or annotation of a label, and its value."""
         if "{key}" not in self.label:  # one annotation holds all labels
             return self.label, f"{key}={value}"
         return self._named(self.label, key), value
+
+    def of_taint(self, key: str, value: str, effect: str) -> tuple[str, str]:
+        """The tag or annotation of a taint, and its value."""
+        if "{key}" not in self.taint:
+            return self.taint, f"{key}={value}:{effect}"
+        return self._named(self.taint, key), f"{value}:{effect}"
 
     def of_resource(self, name: str, amount: str) -> tuple[str, str]:
         """The tag or annotation of a resource, and its value; an empty name if the cloud has none."""
@@ -53,11 +67,16 @@ class TemplateHint(msgspec.Struct, frozen=True):
 
 
 def template_hint(group: str, nodes: Iterable[Node]) -> TemplateHint | None:
-    """The hint of a group's cloud, told by the group's name, else by the nodes of the cluster; None if neither does."""
-    cloud = next((name for name, form in _NAMES if form.fullmatch(group)), None)
-    if cloud is None:
-        cloud = next((scheme for node in nodes if (scheme := node.spec.provider_id.partition(":")[0])), "")
-    return _hints().get(cloud)
+    """The hint of a group's cloud; None if it is not known."""
+    return _hints().get(cloud_of(group, nodes))
+
+
+def cloud_of(group: str, nodes: Iterable[Node]) -> str:
+    """Return a group's cloud, told by the group's name, else by the nodes of the cluster; empty if neither does."""
+    by_name = next((name for name, form in _NAMES if form.fullmatch(group)), None)
+    if by_name is not None:
+        return by_name
+    return next((scheme for node in nodes if (scheme := node.spec.provider_id.partition(":")[0])), "")
 
 
 @cache

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from msgspec.structs import replace
 
+from kubectl_sched.api.apimachinery.quantity import ZERO
 from kubectl_sched.api.apps import DaemonSet
+from kubectl_sched.api.component_helpers.pod_requests import pod_requests
 from kubectl_sched.api.core import ZONE, Node
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.config import load_configuration, parse_feature_gates
@@ -18,7 +20,15 @@ from kubectl_sched.diagnostics.messages.scale_up_text import ScaleUpReason, scal
 from kubectl_sched.errors import SchedError
 from kubectl_sched.framework.cycle_state import CycleState
 from kubectl_sched.framework.status import unresolvable
-from kubectl_sched.node_provisioning.cluster_autoscaler.node_groups import AKS, GKE, NodeGroup, node_groups
+from kubectl_sched.node_provisioning.cluster_autoscaler.node_groups import (
+    AKS,
+    GKE,
+    NodeGroup,
+    gke_pool,
+    gke_zone,
+    node_groups,
+)
+from kubectl_sched.node_provisioning.cluster_autoscaler.similar_groups import Template
 from kubectl_sched.node_provisioning.cluster_autoscaler.template_node import (
     example_node,
     is_added,
@@ -28,7 +38,15 @@ from kubectl_sched.node_provisioning.cluster_autoscaler.template_node import (
     staying_pods,
     template_node,
 )
-from kubectl_sched.queries.provisioning.node_group_advice import another_zone, at_zero, in_zone, wanted_zones
+from kubectl_sched.queries.provisioning.node_group_advice import (
+    another_zone,
+    at_zero,
+    balance_sentences,
+    in_zone,
+    missing_startup_taint,
+    unlike_its_template,
+    wanted_zones,
+)
 from kubectl_sched.queries.provisioning.provisioner_advice import (
     ProvisionerAdvice,  # noqa: TC001 - the JSON Schema is made from the types
 )
@@ -40,8 +58,9 @@ from kubectl_sched.sources.discovery.kubernetes_version import detect_version
 from kubectl_sched.sources.discovery.replay_setup import snapshot_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from kubectl_sched.api.apimachinery.quantity import Quantity
     from kubectl_sched.api.core import Event
     from kubectl_sched.config import Configuration
     from kubectl_sched.framework.status import Status
@@ -71,6 +90,8 @@ class GroupVerdict(CachingRecord, frozen=True, kw_only=True):
     """The node that the template was made of."""
 
     advice: tuple[ProvisionerAdvice, ...] = ()
+    grown_in_vain: bool = False
+    """The group grew for the pod, and its nodes do not take it."""
 
 
 class ClusterAutoscalerAnswer(CachingRecord, frozen=True, kw_only=True):
@@ -82,6 +103,8 @@ class ClusterAutoscalerAnswer(CachingRecord, frozen=True, kw_only=True):
     """The reasons of the newest NotTriggerScaleUp event about the pod."""
 
     assumed: tuple[str, ...] = ()
+    balance: tuple[str, ...] = ()
+    """Sentences about the balance of the groups that could grow."""
 
     @property
     def advice(self) -> tuple[ProvisionerAdvice, ...]:
@@ -121,13 +144,24 @@ def cluster_autoscaler_answer(
     configuration, assumed = _configuration(found, dump)
     newest = next((each for each in events if each.reason == "NotTriggerScaleUp"), None)
     said = scale_up_reasons(newest.text) if newest is not None else ()
-    replay = _Replay(pod, dump, found, groups, configuration, _said_of_all(said, len(groups)))
+    grown = next((each.text for each in events if each.reason == "TriggeredScaleUp"), "")
+    replay = _Replay(pod, dump, found, groups, configuration, _Said(_said_of_all(said, len(groups)), grown))
+    verdicts = tuple(map(replay.verdict, groups))
+    growing = [group for group, each in zip(groups, verdicts, strict=True) if each.verdict == CREATED]
     return ClusterAutoscalerAnswer(
-        groups=tuple(map(replay.verdict, groups)),
+        groups=verdicts,
+        balance=tuple(replay.balance(growing)) if in_full and found.has_pod else (),
         version=str(configuration.version),
         event=said,
         assumed=assumed,
     )
+
+
+class _Said(NamedTuple):
+    """The autoscaler's own events about the pod: a reason that it counts for all groups, and its last scale-up."""
+
+    of_all: str
+    grown: str
 
 
 class _Replay:
@@ -140,11 +174,12 @@ class _Replay:
         found: FoundAutoscaler,
         groups: Sequence[NodeGroup],
         configuration: Configuration,
-        said_of_all: str,
+        said: _Said,
     ) -> None:
         self._pod = pod
         self._objects = dump.objects
-        self._said_of_all = said_of_all
+        self._said = said
+        self._zones_of_groups = frozenset(map(gke_zone, groups))
         self._options = options = found.options
         self._configuration = configuration
         objects = [item for item in dump.objects if not isinstance(item, Pod) or not options.is_expendable(item)]
@@ -153,6 +188,7 @@ class _Replay:
         ready = sum(isinstance(item, Node) and is_ready(item, options) for item in objects)
         self._is_full = 0 < options.max_nodes_total <= ready
         self._examples = {group.name: example for group in groups if (example := _example(group, options)) is not None}
+        self._examples |= dict(_of_siblings(groups, self._examples))
         slices = [
             each
             for name, example in self._examples.items()
@@ -165,6 +201,8 @@ class _Replay:
         """Judge one group."""
         status, example = group.status, self._examples.get(group.name)
         verdict, reason = self._judged(group, example)
+        is_refused = verdict in {IMPOSSIBLE, UNKNOWN} and not self._pod_problem
+        unlike = tuple(self._unlike_its_template(group, example)) if is_refused else ()
         return GroupVerdict(
             name=group.name,
             verdict=verdict,
@@ -173,20 +211,50 @@ class _Replay:
             min=status.min if status is not None else None,
             max=status.max if status is not None else None,
             template=example.name if example is not None else None,
-            advice=self._advice(group, example) if verdict in {IMPOSSIBLE, UNKNOWN} else (),
+            advice=unlike or (self._advice(group, example) if is_refused else ()),
+            grown_in_vain=bool(unlike),
         )
+
+    def balance(self, growing: Sequence[NodeGroup]) -> Iterator[str]:
+        """Yield what is said of the balance of groups that could grow."""
+        found = {group.name: self._template(group) for group in growing if group.name in self._examples}
+        yield from balance_sentences(found, self._options, [each for each in self._objects if isinstance(each, Node)])
+
+    def _template(self, group: NodeGroup) -> Template:
+        example = self._examples[group.name]
+        template = template_node(example, _TEMPLATE_PREFIX + group.name, self._options)
+        requested: dict[str, Quantity] = {}
+        for pod in self._fresh_pods(template, example, from_file=not group.nodes):
+            for name, amount in pod_requests(pod).items():
+                requested[name] = requested.get(name, ZERO) + amount
+        return Template(template, requested)
+
+    def _unlike_its_template(self, group: NodeGroup, example: Node | None) -> Iterator[ProvisionerAdvice]:
+        """Yield what the template lacked when the group grew for the pod; nothing where its nodes would take it."""
+        if example is None or not self._said.grown or self._rejection(group, example) is None:
+            return
+        nodes = (each for each in self._objects if isinstance(each, Node))
+        yield from unlike_its_template(group, self._pod, self._said.grown, nodes, self._options)
 
     def _advice(self, group: NodeGroup, example: Node | None) -> tuple[ProvisionerAdvice, ...]:
         """Return what the group could be given, none for a pod that no group grows for."""
-        if self._pod_problem:
-            return ()
         if example is None:
             return tuple(at_zero(group, self._pod, (each for each in self._objects if isinstance(each, Node))))
         if self._rejection(group, example) is None:
             return ()
+        passing = missing_startup_taint(
+            group, self._pod, self._options, lambda node: self._rejection(group, node) is None
+        )
+        found = next(passing, None)
+        if found is not None:
+            return (found,)
         own = example.metadata.labels.get(ZONE)
         zones = (zone for zone in wanted_zones(self._pod, self._objects)[:_ZONES_TRIED] if zone != own)
-        fitting = (zone for zone in zones if self._rejection(group, in_zone(example, zone)) is None)
+        fitting = (
+            zone
+            for zone in zones
+            if zone not in self._zones_of_groups and self._rejection(group, in_zone(example, zone)) is None
+        )
         return tuple(another_zone(group.name, example, zone) for zone in islice(fitting, 1))
 
     def _judged(self, group: NodeGroup, example: Node | None) -> tuple[str, str]:
@@ -204,7 +272,7 @@ class _Replay:
             return IMPOSSIBLE, ", ".join(rejection.reasons) or f"{rejection.plugin} leaves the node out"
         if fits:
             return CREATED, "the pod fits on its template"
-        return (IMPOSSIBLE, self._said_of_all) if self._said_of_all else (UNKNOWN, _NO_TEMPLATE)
+        return (IMPOSSIBLE, self._said.of_all) if self._said.of_all else (UNKNOWN, _NO_TEMPLATE)
 
     @cached_property
     def _pod_problem(self) -> str:
@@ -253,6 +321,16 @@ class _Replay:
         for item in self._daemon_sets:
             if (item.metadata.uid or item.name) not in running:
                 yield from (pod for pod in daemon_pods(item, [template]) if is_added(pod, options))
+
+
+def _of_siblings(groups: Sequence[NodeGroup], examples: Mapping[str, Node]) -> Iterator[tuple[str, Node]]:
+    """Yield for instance groups without nodes the node of a sibling: those of one GKE pool differ in their zone."""
+    pools = {pool: examples[group.name] for group in groups if group.name in examples and (pool := gke_pool(group))}
+    for group in groups:
+        sibling = pools.get(gke_pool(group)) if group.name not in examples else None
+        zone = gke_zone(group)
+        if sibling is not None and zone:
+            yield group.name, in_zone(sibling, zone)
 
 
 def _said_of_all(event: Sequence[ScaleUpReason], groups: int) -> str:

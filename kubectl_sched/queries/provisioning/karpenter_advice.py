@@ -98,13 +98,14 @@ def spread_beyond(cluster: Cluster, pod: Pod, known: Setting) -> Iterator[Provis
             return
 
 
+def goes_by_itself(taint: Taint) -> bool:
+    """Report whether an agent of the node takes the taint off once it runs, by its key."""
+    return _GOES_BY_ITSELF.fullmatch(taint.key) is not None
+
+
 def _is_unannounced(taint: Taint, pool: NodePool) -> bool:
     announced = (*pool.spec.template.spec.startup_taints, *pool.spec.template.spec.taints)
-    return (
-        _GOES_BY_ITSELF.fullmatch(taint.key) is not None
-        and not is_ephemeral(taint)
-        and not any(is_same(each, taint) for each in announced)
-    )
+    return goes_by_itself(taint) and not is_ephemeral(taint) and not any(is_same(each, taint) for each in announced)
 
 
 def _tolerates(pod: Pod, taint: Taint) -> bool:

@@ -7,19 +7,26 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from kubectl_sched.api.component_helpers.pod_requests import pod_requests
+from kubectl_sched.api.component_helpers.taints import tolerates
 from kubectl_sched.api.component_helpers.volume_claims import claim_uses
 from kubectl_sched.api.core import ZONE
 from kubectl_sched.api.storage import PersistentVolume, PersistentVolumeClaim
-from kubectl_sched.node_provisioning.cluster_autoscaler.template_hints import template_hint
+from kubectl_sched.framework.clauses import first_few
+from kubectl_sched.lazy_pattern import pattern
+from kubectl_sched.node_provisioning.cluster_autoscaler.similar_groups import differences
+from kubectl_sched.node_provisioning.cluster_autoscaler.template_hints import cloud_of, template_hint
+from kubectl_sched.queries.provisioning.karpenter_advice import goes_by_itself
 from kubectl_sched.queries.provisioning.provisioner_advice import NODE_GROUP, ProvisionerAdvice
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from kubectl_sched.api.core import Node
     from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.api.pod import Pod
+    from kubectl_sched.node_provisioning.cluster_autoscaler.autoscaler_options import AutoscalerOptions
     from kubectl_sched.node_provisioning.cluster_autoscaler.node_groups import NodeGroup
+    from kubectl_sched.node_provisioning.cluster_autoscaler.similar_groups import Template
 
 _ZONE_SUFFIX: Final = "/zone"
 _OF_THE_CLOUD: Final = ("kubernetes.io/", "node.kubernetes.io/", "topology.", "beta.kubernetes.io/", "failure-domain.")
@@ -27,6 +34,9 @@ _OF_THE_CLOUD: Final = ("kubernetes.io/", "node.kubernetes.io/", "topology.", "b
 
 _KNOWN_RESOURCES: Final = frozenset({"nvidia.com/gpu"})
 _MOST: Final = 3
+_NODES_TRIED: Final = 3
+_BALANCED: Final = 8
+_GROWN: Final = pattern(r"\{(\S{1,400}) (\d{1,9})->\d{1,9} \(max: \d{1,9}\)\}")
 
 
 def wanted_zones(pod: Pod, objects: Iterable[KubernetesObject]) -> list[str]:
@@ -75,7 +85,11 @@ def at_zero(group: NodeGroup, pod: Pod, nodes: Iterable[Node]) -> Iterator[Provi
         return
     also = f" ({hint.also})" if hint.also else ""
     of_labels = [(*hint.of_label(key, value), f"the label {key}") for key, value in _labels(pod).items()]
-    of_resources = [(*hint.of_resource(name, amount), name) for name, amount in _resources(pod).items()]
+    wanted = _resources(pod, with_known=bool(hint.gpu))
+    of_resources = [
+        (*((hint.gpu, amount) if hint.gpu and name in _KNOWN_RESOURCES else hint.of_resource(name, amount)), name)
+        for name, amount in wanted.items()
+    ]
     for field, value, told in [each for each in (*of_labels, *of_resources) if each[0]][:_MOST]:
         yield ProvisionerAdvice(
             kind=NODE_GROUP,
@@ -84,9 +98,87 @@ def at_zero(group: NodeGroup, pod: Pod, nodes: Iterable[Node]) -> Iterator[Provi
             value=value,
             sentence=(
                 f"Node group {group.name} has no nodes, so cluster-autoscaler makes its template without {told} unless "
-                f"a {hint.what} says so: {field}={value}{also}"
+                f"{hint.with_article} says so: {field}={value}{also}"
             ),
         )
+
+
+def unlike_its_template(
+    group: NodeGroup, pod: Pod, grown: str, nodes: Iterable[Node], options: AutoscalerOptions
+) -> Iterator[ProvisionerAdvice]:
+    """Yield what the group's template lacked when the group grew from zero for the pod, and its nodes do not take it.
+
+    `grown` is the text of the newest TriggeredScaleUp event about the pod.
+    """
+    full_name = group.status.name if group.status is not None else group.name
+    grew = any(found[1] in {group.name, full_name} and found[2] == "0" for found in _GROWN.finditer(grown))
+    hint = template_hint(full_name, nodes) if grew else None
+    if hint is None:
+        return
+    start = f"cluster-autoscaler grew node group {group.name} for the pod, and its nodes"
+    unless = f"its template lacks that while it has no nodes, unless {hint.with_article} says so"
+    for node in group.nodes[:1]:
+        for taint in node.spec.taints:
+            if options.is_left_out(taint) or taint.effect == "PreferNoSchedule":
+                continue
+            if not any(tolerates(each, taint) for each in pod.spec.tolerations):
+                field, value = hint.of_taint(taint.key, taint.value, taint.effect)
+                said = f"{start} have taint {taint}, which it does not tolerate; {unless}: {field}={value}"
+                yield _of_group(group, field, value, said)
+        for key, values in _required(pod):
+            if node.metadata.labels.get(key) not in values:
+                field, value = hint.of_label(key, values[0])
+                said = f"{start} have no label {key}={values[0]}: give the nodes what {hint.with_article} promises"
+                yield _of_group(group, field, value, said)
+
+
+def missing_startup_taint(
+    group: NodeGroup, pod: Pod, options: AutoscalerOptions, takes: Callable[[Node], bool]
+) -> Iterator[ProvisionerAdvice]:
+    """Yield the taint of a node that would take the pod once its agent runs, if the autoscaler does not know that."""
+    for node in group.nodes[:_NODES_TRIED]:
+        passing = [
+            each
+            for each in node.spec.taints
+            if goes_by_itself(each)
+            and not options.is_left_out(each)
+            and not any(tolerates(own, each) for own in pod.spec.tolerations)
+        ]
+        rest = tuple(each for each in node.spec.taints if each not in passing)
+        if passing and takes(replace(node, spec=replace(node.spec, taints=rest))):
+            key = passing[0].key
+            said = (
+                f"Node {node.name} of node group {group.name} has the taint {passing[0]}, which goes by itself once "
+                f"its agent runs, and which cluster-autoscaler takes for lasting: start it with --startup-taint={key}"
+            )
+            yield _of_group(group, "--startup-taint", key, said)
+            return
+
+
+def balance_sentences(
+    templates: Mapping[str, Template], options: AutoscalerOptions, nodes: Sequence[Node]
+) -> Iterator[str]:
+    """Yield which of several groups that could grow are balanced with the first, and what keeps others apart."""
+    if len(templates) < 2:
+        return
+    if not options.balances_similar_groups:
+        yield "It adds all nodes to one of these groups, as --balance-similar-node-groups is off"
+        return
+    (first, template), *others = list(templates.items())[:_BALANCED]
+    cloud = cloud_of(first, nodes)
+    found = {name: [*differences(template, each, options, cloud)] for name, each in others}
+    alike = [name for name, apart in found.items() if not apart]
+    if alike:
+        yield f"It balances node group {first} with {first_few(alike)}"
+    for name, apart in found.items():
+        if apart:
+            flags = [f"--balancing-ignore-label={each.label}" for each in apart if each.label]
+            hint = "" if len(flags) < len(apart) or options.balancing_labels else f"; {' '.join(flags[:_MOST])}"
+            yield f"It does not balance {name} with {first}: {first_few([each.words for each in apart])}{hint}"
+
+
+def _of_group(group: NodeGroup, field: str, value: str, sentence: str) -> ProvisionerAdvice:
+    return ProvisionerAdvice(kind=NODE_GROUP, name=group.name, field=field, value=value, sentence=sentence)
 
 
 def _labels(pod: Pod) -> dict[str, str]:
@@ -94,10 +186,12 @@ def _labels(pod: Pod) -> dict[str, str]:
     return {key: values[0] for key, values in _required(pod) if not key.startswith(_OF_THE_CLOUD)}
 
 
-def _resources(pod: Pod) -> dict[str, str]:
-    """The extended resources that the pod requests."""
+def _resources(pod: Pod, *, with_known: bool) -> dict[str, str]:
+    """The extended resources that the pod requests, with those that most clouds know if these are asked for."""
     return {
-        name: str(amount) for name, amount in pod_requests(pod).items() if "/" in name and name not in _KNOWN_RESOURCES
+        name: str(amount)
+        for name, amount in pod_requests(pod).items()
+        if "/" in name and (with_known or name not in _KNOWN_RESOURCES)
     }
 
 

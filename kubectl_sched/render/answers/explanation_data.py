@@ -289,7 +289,7 @@ def _new_nodes(found: NewNodes | None) -> autoscaler_answers.NewNodes | None:
 
 def _cluster_autoscaler(found: ClusterAutoscalerAnswer) -> autoscaler_answers.ClusterAutoscaler:
     groups, event = plain(found.groups), plain(found.event)
-    return {"version": found.version, "groups": groups, "event": event}
+    return {"version": found.version, "groups": groups, "event": event, "balance": list(found.balance)}
 
 
 def _karpenter(found: KarpenterAnswer) -> autoscaler_answers.Karpenter:

@@ -36,11 +36,12 @@ class Karpenter(TypedDict):
 
 
 class ClusterAutoscaler(TypedDict):
-    """The verdict on each node group, and the reasons of its NotTriggerScaleUp event."""
+    """The verdict on each node group, the reasons of its NotTriggerScaleUp event, and sentences about balance."""
 
     version: str
     groups: list[GroupVerdict]
     event: list[ScaleUpReason]
+    balance: list[str]
 
 
 class NewNodes(TypedDict):

@@ -33,6 +33,8 @@ def new_nodes_sentences(found: NewNodes) -> Iterator[str]:
         return
     if found.cluster_autoscaler is not None and found.cluster_autoscaler.event:
         yield f"It last said: {'; '.join(map(_event_reason, found.cluster_autoscaler.event))}."
+    if found.cluster_autoscaler is not None:
+        yield from (f"{each}." for each in found.cluster_autoscaler.balance)
     if found.karpenter is not None and found.karpenter.verdict in {IMPOSSIBLE, UNKNOWN}:
         yield from (f"{each.suggestion}." for each in found.karpenter.node_pools if each.suggestion)
     yield from _about_changing_nodes(found)

@@ -51,6 +51,12 @@ AUTOSCALER = "cluster-autoscaler"
 
 AUTOSCALER_FLAGS = frozenset(
     {
+        "balance-similar-node-groups",
+        "balancing-ignore-label",
+        "balancing-label",
+        "max-allocatable-difference-ratio",
+        "max-free-difference-ratio",
+        "memory-difference-ratio",
         "expendable-pods-priority-cutoff",
         "ignore-daemonsets-utilization",
         "ignore-mirror-pods-utilization",
@@ -87,7 +93,9 @@ _GATES = "feature-gates"
 _ADMISSION = "enable-admission-plugins"
 _PROGRAMS = frozenset({NAME, AUTOSCALER, KARPENTER, API_SERVER})
 _KEPT_FLAGS = FLAGS | AUTOSCALER_FLAGS | (KARPENTER_FLAGS - {"scheduler-config"}) | {_ADMISSION}
-_BOOLEAN = frozenset({"force-ds", "leader-elect", "scale-from-unschedulable", "use-legacy-policy-config"})
+_BOOLEAN = frozenset(
+    {"balance-similar-node-groups", "force-ds", "leader-elect", "scale-from-unschedulable", "use-legacy-policy-config"}
+)
 _IMAGE = pattern(r"(?:^|/)kube-scheduler(?:-(?:amd64|arm64|arm|ppc64le|s390x))?(?:[:@]|$)")
 _AUTOSCALER_IMAGE = pattern(r"(?:^|/)cluster-autoscaler(?:-(?:amd64|arm64|s390x))?(?:[:@]|$)")
 _KARPENTER_IMAGE = pattern(r"(?:^|/)karpenter(?:-[a-z-]+)?(?:/controller)?(?:[:@]|$)")

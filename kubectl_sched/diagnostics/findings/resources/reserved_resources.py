@@ -82,6 +82,6 @@ def _much_reserved(result: ScheduleResult) -> Iterator[Finding]:
         most, of, short = amount_texts(resource, kept, has, lacks)
         yield Finding(
             kind=KIND,
-            sentence=f"The kubelet of {result.nodes.names[row]} keeps {most} of {of} {resource} for the system, and the "
-            f"pod lacks {short} there: see kubeReserved, systemReserved and evictionHard of that kubelet",
+            sentence=f"The kubelet of {result.nodes.names[row]} keeps {most} of {of} {resource} for the system, and "
+            f"the pod lacks {short} there: see kubeReserved, systemReserved and evictionHard of that kubelet",
         )
