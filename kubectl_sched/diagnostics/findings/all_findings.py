@@ -67,17 +67,19 @@ def _rules(result: ScheduleResult) -> Iterator[Rule]:
 def _about_room(result: ScheduleResult) -> Iterator[Rule]:
     if "NodeResourcesFit" not in result.rejection_masks:
         return
-    from kubectl_sched.diagnostics.findings.resources import (
-        device_plugins,
-        huge_pages,
-        partial_requests,
-        pending_resizes,
-        reserved_resources,
-        room_held_in_vain,
-    )
+    from kubectl_sched.diagnostics.findings.resources import device_plugins, huge_pages
 
-    yield from (device_plugins.findings, huge_pages.findings, reserved_resources.findings)
-    yield from (pending_resizes.findings, partial_requests.findings, room_held_in_vain.findings)
+    yield from (device_plugins.findings, huge_pages.findings)
+    if not result.fits:
+        from kubectl_sched.diagnostics.findings.resources import (
+            partial_requests,
+            pending_resizes,
+            reserved_resources,
+            room_held_in_vain,
+        )
+
+        yield from (reserved_resources.findings, pending_resizes.findings)
+        yield from (partial_requests.findings, room_held_in_vain.findings)
     if any((result.nodes.allocatable(name) <= 0).any() for name in ("cpu", "memory")):
         from kubectl_sched.diagnostics.findings.resources import overflowing_amounts
 

@@ -43,7 +43,7 @@ class _Part(NamedTuple):
 def findings(result: ScheduleResult, _: Surroundings) -> Iterator[Finding]:
     """Yield the part of the pod, else those of a node's pods, without which there would be room."""
     mask = result.rejection_masks.get(FIT)
-    if mask is None or result.fits or not (_has_parts(result.pod) or _past_their_init_requests(result).any()):
+    if mask is None or not (_has_parts(result.pod) or _past_their_init_requests(result).any()):
         return
     alone = (row for row in np.flatnonzero(mask).tolist() if len(result.rejections(row)) == 1)
     rows = list(islice(alone, ROWS_EXAMINED))

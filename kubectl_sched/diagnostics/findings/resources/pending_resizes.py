@@ -88,7 +88,7 @@ def resizes_in_the_way(result: ScheduleResult, row: int) -> tuple[Resize, ...]:
 def findings(result: ScheduleResult, _: Surroundings) -> Iterator[Finding]:
     """Yield the resizes that fill a node on which the pod would have room without them."""
     mask = result.rejection_masks.get(FIT)
-    if mask is None or result.fits:
+    if mask is None:
         return
     pods = result.nodes.existing_pods
     rows = sorted({*pods.rows[pods.column("resize_state", _state).where(lambda state: state is not None)].tolist()})

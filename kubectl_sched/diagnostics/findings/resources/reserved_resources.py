@@ -44,8 +44,6 @@ def findings(result: ScheduleResult, _: Surroundings) -> Iterator[Finding]:
 
     Where a node would do, one whose kubelet keeps an unusual share of what the pod lacks is named.
     """
-    if result.fits:
-        return
     yield from islice(_much_reserved(result), 1)
     allocatable = result.nodes.allocatable
     for resource, wanted in requests_of(result).items():

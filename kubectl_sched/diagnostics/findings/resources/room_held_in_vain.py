@@ -54,7 +54,7 @@ class _Class(NamedTuple):
 def findings(result: ScheduleResult, _: Surroundings) -> Iterator[Finding]:
     """Yield for each sort of pods the first node that has no room because of them alone; victims are told elsewhere."""
     mask = result.rejection_masks.get(FIT)
-    if result.fits or mask is None:
+    if mask is None:
         return
     victims = {each.key for each in result.post_filter.victims} if result.post_filter is not None else set()
     pods = result.nodes.existing_pods
