@@ -56,7 +56,7 @@ class Decision:
             said=None,
             sampling=None,
             contrast=contrast_of(replayed),
-            mark=None,
+            marks=(),
             new_nodes=None,
             suggestions=(),
             gates=(),
