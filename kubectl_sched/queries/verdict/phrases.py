@@ -157,14 +157,25 @@ def _volume(facts: Mapping[str, JSON]) -> Phrase:
         and all(labels.get(str(k)) is None for k in unmet)
     ):
         return Phrase(several=f"do not reach volume {volume}", detail=f"label {unmet[0]} is missing")
-    return Phrase(several=f"do not reach volume {volume}", detail=f"it is in {_place(str(wanted[0]))}")
+    keys = [str(each) for each in unmet] if isinstance(unmet, list) else []
+    return Phrase(several=f"do not reach volume {volume}", detail=f"it is in {_place(_unmet_part(wanted, keys))}")
+
+
+def _unmet_part(wanted: Sequence[JSON], keys: Sequence[str]) -> str:
+    """Return the first requirement of a volume's terms on one of the keys; the first term if there is none."""
+    terms = [str(each) for each in wanted]
+    parts = [f"{part.removesuffix(')')})" for term in terms for part in term.split("),")]
+    return next((part for part in parts for key in keys if part.startswith(f"{key} in (")), terms[0])
 
 
 def _place(selector: str) -> str:
     """Return `eu-west-1b` for `topology.kubernetes.io/zone in (eu-west-1b)`, else the selector."""
     key, is_in, values = selector.partition(" in (")
     if is_in and "," not in key and " in (" not in values:
-        return values.removesuffix(")") or f"no {short_key(key)}"
+        short, value = short_key(key), values.removesuffix(")")
+        if not value:
+            return f"no {short}"
+        return value if short != key or "/" in key else f"{key} {value}"
     key, equals, value = selector.partition("=")
     return value if equals and "," not in value else selector
 

@@ -77,8 +77,23 @@ def _of_resource(
     elif nodes.whole.allocatable(resource).any():
         yield from _with_hardware(result, around, resource, rows)
     elif nearest(resource, frozenset(nodes.whole.table.allocatable) - {resource}) is None:
+        other = _other_name(result, resource)
+        if other:
+            said = f"{other}: the devices are shared or offered in parts under that name; ask for it, or change the"
+            yield Finding(kind=KIND, sentence=f"No node reports {resource}, but {said} device plugin's configuration")
+            return
         seen = _in_cluster(result, around, resource)
         yield _finding(f"No node reports {resource}: {seen.clause}", seen)
+
+
+def _other_name(result: ScheduleResult, resource: str) -> str:
+    """Return the node that offers most of another resource of the same vendor, as a clause; empty if none does."""
+    nodes, vendor = result.nodes.whole, resource.partition("/")[0]
+    for other, amounts in sorted(nodes.table.allocatable.items()):
+        if other != resource and other.startswith(f"{vendor}/") and amounts.any():
+            row = int(amounts.argmax())
+            return f"{nodes.names[row]} has {int(amounts[row])} {other}"
+    return ""
 
 
 def _failed_on(result: ScheduleResult, around: Surroundings, resource: str, row: int) -> Finding:

@@ -55,10 +55,12 @@ def findings(result: ScheduleResult, _: Surroundings) -> Iterator[Finding]:
         if not offered < wanted <= has:
             continue
         asked, of, most = amount_texts(resource, wanted, has, offered)
+        exact = amount_text(resource, offered)
+        exactly = f" ({exact})" if exact != most else ""
         yield Finding(
             kind=KIND,
             sentence=f"It asks for {asked} {resource}; {result.nodes.names[best]} has {of} in its capacity, of which "
-            f"its kubelet keeps a part for the system: {most} is allocatable ({amount_text(resource, offered)})",
+            f"its kubelet keeps a part for the system: {most} is allocatable{exactly}",
         )
 
 

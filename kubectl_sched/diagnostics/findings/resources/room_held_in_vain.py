@@ -102,12 +102,12 @@ def _of_static(_: ScheduleResult, pods: Sequence[Pod], amounts: str, node: str) 
 
 
 def _is_placeholder(pod: Pod) -> bool:
-    """Report whether the pod only keeps room free: by its images, which are pauses, or by its name."""
-    images = [each.image for each in pod.spec.containers]
-    is_pause = bool(images) and all(_PAUSE.search(each) is not None for each in images)
-    return (
-        not pod.is_static and (pod.spec.priority or 0) <= 0 and (is_pause or _PLACEHOLDER.search(pod.name) is not None)
-    )
+    """Report whether the pod only keeps room free: by its name, or by a pause as its image and a negative priority."""
+    priority = pod.spec.priority or 0
+    if pod.is_static or priority > 0:
+        return False
+    is_pause = all(_PAUSE.search(each.image) is not None for each in pod.spec.containers)
+    return _PLACEHOLDER.search(pod.name) is not None or (priority < 0 and is_pause)
 
 
 def _of_placeholders(result: ScheduleResult, pods: Sequence[Pod], amounts: str, node: str) -> str:
