@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kubectl_sched.api.affinity import Toleration
 from kubectl_sched.api.apps import PodTemplateSpec
-from kubectl_sched.api.core import RawQuantity, ResourceList, Taint
+from kubectl_sched.api.core import RawQuantity, ResourceList
 from kubectl_sched.api.meta import Condition, Conditions, Int32, KubernetesObject, LabelSelector, ObjectMeta, Part
 
 QUEUE_NAME = "kueue.x-k8s.io/queue-name"
@@ -218,7 +218,6 @@ class ClusterQueueStatus(Conditions, frozen=True):
     flavors_reservation: tuple[FlavorUsage, ...] = ()
     flavors_usage: tuple[FlavorUsage, ...] = ()
     pending_workloads: Int32 = 0
-    admitted_workloads: Int32 = 0
 
 
 class ClusterQueue(KubernetesObject, frozen=True, tag_field="kind", tag="ClusterQueue"):
@@ -256,7 +255,6 @@ class ResourceFlavorSpec(Part, frozen=True):
     """The nodes of a flavor, and what its pods tolerate."""
 
     node_labels: dict[str, str] = {}
-    node_taints: tuple[Taint, ...] = ()
     tolerations: tuple[Toleration, ...] = ()
 
 
@@ -266,29 +264,15 @@ class ResourceFlavor(KubernetesObject, frozen=True, tag_field="kind", tag="Resou
     spec: ResourceFlavorSpec = ResourceFlavorSpec()
 
 
-class AdmissionCheckSpec(Part, frozen=True):
-    """The controller that answers for the check."""
-
-    controller_name: str = ""
-
-
 class AdmissionCheck(KubernetesObject, frozen=True, tag_field="kind", tag="AdmissionCheck"):
     """A condition besides quota that workloads wait for."""
 
-    spec: AdmissionCheckSpec = AdmissionCheckSpec()
     status: Conditions = Conditions()
-
-
-class ProvisioningRequestSpec(Part, frozen=True):
-    """The class says how cluster-autoscaler treats it."""
-
-    provisioning_class_name: str = ""
 
 
 class ProvisioningRequest(KubernetesObject, frozen=True, tag_field="kind", tag="ProvisioningRequest"):
     """Room that cluster-autoscaler is asked for (autoscaling.x-k8s.io)."""
 
-    spec: ProvisioningRequestSpec = ProvisioningRequestSpec()
     status: Conditions = Conditions()
 
 

@@ -22,7 +22,6 @@ class SchedulerSpec(Part, frozen=True):
     """OpenShift names its profile instead of giving a configuration."""
 
     profile: str = ""
-    default_node_selector: str = ""
 
 
 class Scheduler(KubernetesObject, frozen=True, tag_field="kind", tag="Scheduler"):

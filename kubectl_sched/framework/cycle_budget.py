@@ -199,10 +199,6 @@ class CycleBudget:
         if self.limits.charged is not None and steps:
             self.limits.charged.add(namespace, steps)
 
-    def renewed(self) -> CycleBudget:
-        """Return a budget of the same limits that nothing was taken from."""
-        return CycleBudget(self.limits)
-
     def for_dry_run(self, pods: int) -> CycleBudget:
         """Return a budget of its own for a dry run over so many existing pods."""
         group = self._group.for_dry_run(pods) if self._group is not None else None

@@ -295,7 +295,7 @@ def is_placed_alike(*objects: KubernetesObject, of: Callable[[str], Pod]) -> boo
     if equal is None:
         return False
     equal.assume(first.pod, int(first.feasible[0]))
-    return equal.stands_for(other)
+    return equal.turn_to(other)
 
 
 def mounting(name: str, **claims: str) -> Pod:

@@ -329,7 +329,7 @@ def test_replicas_that_a_selector_tells_apart(spec: dict[str, Any], beside: list
     framework = replay.framework("default-scheduler")
     assert framework is not None
     equal = EqualPods.after(cycle(pods[0], nodes, framework))
-    assert equal is None or not equal.stands_for(pods[1])
+    assert equal is None or not equal.turn_to(pods[1])
     assert simulated(replay, pods) == one_by_one(replay, pods)
 
 
@@ -341,7 +341,7 @@ def test_replicas_that_no_selector_tells_apart_are_placed_without_whole_cycles(s
     assert framework is not None
     equal = EqualPods.after(cycle(pods[0], nodes, framework))
     assert equal is not None
-    assert equal.stands_for(pods[1])
+    assert equal.turn_to(pods[1])
 
 
 def of_ordinal(index: int, **labels: str) -> Service:
@@ -380,7 +380,7 @@ def test_replicas_that_services_select_alike(objects: list[Any], first: int, ali
     assert equal is not None
     equal.assume(pods[first], 0)
     others = [each for index, each in enumerate(pods) if index != first]
-    assert {pods.index(each) for each in others if equal.stands_for(each)} == alike
+    assert {pods.index(each) for each in others if equal.turn_to(each)} == alike
     assert simulated(replay, pods) == one_by_one(replay, pods)
 
 
@@ -391,10 +391,10 @@ def test_two_pods_of_one_ordinal_are_not_alike() -> None:
     assert framework is not None
     equal = EqualPods.after(cycle(pods[0], nodes, framework))
     assert equal is not None
-    assert equal.stands_for(pods[1])
+    assert equal.turn_to(pods[1])
     equal.assume(pods[1], 0)
-    assert not equal.stands_for(pods[1])
-    assert equal.stands_for(pods[2])
+    assert not equal.turn_to(pods[1])
+    assert equal.turn_to(pods[2])
 
 
 @settings(max_examples=examples(150), deadline=None)

@@ -111,10 +111,6 @@ class EqualPods:
         cluster = PlacedReplicas(alike.pod, nodes if claims is None else claims.nodes, objects, claims)
         return cls(result, alike, cluster, get_labels=get_labels)
 
-    def stands_for(self, pod: Pod) -> bool:
-        """Report whether the pod is one of them."""
-        return self._alike.has(pod)
-
     def turn_to(self, pod: Pod) -> bool:
         """Answer for this pod from now on; False if it is none of them, or needs a whole cycle."""
         if self.is_spent or not self._alike.has(pod):
