@@ -35,6 +35,7 @@ _ADVICE: Final[Mapping[Kind, Advice]] = {
     Kind.REPAIR: Advice.ADD_CAPACITY,
     Kind.TOLERATE_RESERVED: Advice.ADD_CAPACITY,
     Kind.UNTAINT: Advice.ADD_CAPACITY,
+    Kind.FINISH: Advice.WAIT,
     Kind.MOVE: Advice.FREE_CAPACITY,
     Kind.EVICT: Advice.FREE_CAPACITY,
     Kind.RESIZE_BACK: Advice.FREE_CAPACITY,

@@ -39,6 +39,9 @@ class Kind(IntEnum):
     REPAIR = auto()
     """A node made fit for pods again, so that a controller takes its taint off."""
 
+    FINISH = auto()
+    """Pods that should have ended, brought to their end by whoever holds them."""
+
     PROVIDE = auto()
     """Something that the pod names and that is not there: a scheduler, a claim."""
 
@@ -129,6 +132,7 @@ _RUNGS: Mapping[Kind, Rung] = {
     Kind.ADD_NODE: Rung.PAY,
     Kind.CHANGE_POOL: Rung.PAY,
     Kind.REPAIR: Rung.ASK,
+    Kind.FINISH: Rung.WAIT,
     Kind.PROVIDE: Rung.ASK,
     Kind.UNCORDON: Rung.ASK,
     Kind.RESIZE_BACK: Rung.ASK,
@@ -140,6 +144,10 @@ _RUNGS: Mapping[Kind, Rung] = {
     Kind.FREE: Rung.ENDS,
 }
 """The kinds of changes that are not made in the pod."""
+
+
+_ENDING_ANYWAY = frozenset({Kind.WAIT, Kind.FINISH})
+"""The kinds of changes whose pods are being deleted already."""
 
 
 class Change(Record, frozen=True, kw_only=True):
@@ -172,6 +180,11 @@ class Change(Record, frozen=True, kw_only=True):
 
     cost: tuple[float, ...] = ()
     """The amount that it touches, to be compared with others of its kind."""
+
+    @property
+    def ends(self) -> tuple[Pod, ...]:
+        """Pods that go by the change, not those that are ending anyway."""
+        return () if self.kind in _ENDING_ANYWAY else self.evicts
 
     @property
     def touches(self) -> tuple[Kind, tuple[float, ...], str]:
@@ -359,7 +372,7 @@ class Suggestion(Record, frozen=True, kw_only=True):
     @property
     def _made_anew(self) -> str | None:
         """The pods that are re-created, or the replicas that change; None if the step names all that changes."""
-        again = self.recreates_pods and self.stays_on is None and not any(change.evicts for change in self.changes)
+        again = self.recreates_pods and self.stays_on is None and not any(change.ends for change in self.changes)
         if self.scope is Scope.WORKLOAD:
             return "re-creates all pods of its workload" if again else "for all pods of its workload"
         return ("re-creates the pod" if self.scope is Scope.POD else "re-creates pods") if again else None
@@ -379,7 +392,7 @@ class Suggestion(Record, frozen=True, kw_only=True):
         """The replicas that change, and whether pods are re-created; None if the sentence names all that changes."""
         if self.comes_by_itself:
             return None
-        again = self.recreates_pods and self.stays_on is None and not any(change.evicts for change in self.changes)
+        again = self.recreates_pods and self.stays_on is None and not any(change.ends for change in self.changes)
         if self.scope is Scope.WORKLOAD:
             return f"for all its replicas{', which are re-created' if again else ''}"
         return f"{'the pod is' if self.scope is Scope.POD else 'pods are'} re-created" if again else None

@@ -14,6 +14,7 @@ from kubectl_sched.record import plain
 from kubectl_sched.shell_commands import (
     ShellCommand,
     cordon_node,
+    describe,
     describe_node,
     evict_pod,
     label_node,
@@ -57,6 +58,7 @@ _FROM_PRIORITY_CLASS = frozenset({"priority", "preemptionPolicy"})
 _ADDED_BY_ADMISSION = frozenset({"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"})
 
 _NO_COMMAND = Manual(instruction="there is no command for this: Kubernetes would not accept a name that it needs")
+_HELD_DESCRIBED = 2
 _SCHEDULER_NAME = pattern("[A-Za-z0-9][-A-Za-z0-9_.]{0,252}")
 
 
@@ -92,7 +94,9 @@ def _steps(before: Trial, after: Trial, changes: Sequence[Change]) -> Iterator[S
     before, changes = _once_waited(before, changes)
     for was, becomes in _changed_nodes(before, after, changes):
         yield from _of_node(was, becomes)
-    yield from _evict(before, [victim for change in changes for victim in change.evicts])
+    yield from _evict(before, [victim for change in changes for victim in change.ends])
+    held = [pod for change in changes if change.kind is Kind.FINISH for pod in change.evicts]
+    yield from (describe("pod", pod.namespace, pod.name) for pod in held[:_HELD_DESCRIBED])
     yield from (step for change in changes for step in _of_plan(before, change.moves))
     yield from (resize(was, becomes) for change in changes for was, becomes in change.resizes)
     # No replay can tell which of the node's pods may ask for less.
@@ -123,7 +127,7 @@ def scope_of(before: Trial, after: Trial, changes: Sequence[Change]) -> Scope:
     before, changes = _once_waited(before, changes)
     if any(change.weight is not None or change.adds for change in changes):
         return Scope.CLUSTER
-    if any(change.node_name is not None or change.evicts or change.moves for change in changes):
+    if any(change.node_name is not None or change.ends or change.moves for change in changes):
         return Scope.NODE
     spec = pod_patch(before.pod, after.pod).get("spec", {})
     spec = {key: value for key, value in spec.items() if key != "schedulingGates"}
@@ -138,7 +142,7 @@ def recreates_pods(before: Trial, after: Trial, changes: Sequence[Change]) -> bo
     spec = {**pod_patch(before.pod, after.pod).get("spec", {})}
     spec.pop("schedulingGates", None)
     in_place = before.bound_to is None and _only_adds_tolerations(before.pod, spec)
-    return any(change.evicts or change.moves for change in changes) or bool(spec and not in_place)
+    return any(change.ends or change.moves for change in changes) or bool(spec and not in_place)
 
 
 def _once_waited(before: Trial, changes: Sequence[Change]) -> tuple[Trial, Sequence[Change]]:

@@ -55,13 +55,18 @@ class ForAll(Record, frozen=True, kw_only=True):
 
 
 def suggest_for_all(
-    results: Sequence[ScheduleResult], scheduler: Scheduler, profile: str | None = None, needs: Sequence[Need] = ()
+    results: Sequence[ScheduleResult],
+    scheduler: Scheduler,
+    profile: str | None = None,
+    needs: Sequence[Need] = (),
+    now: str | None = None,
 ) -> tuple[ForAll, ...]:
     """Return the suggestions for the pods' common cause that place them all; if there is none, those that place some.
 
     They are searched for the pods that stand for most of the others. What is changed in a pod is changed in each, and
     is only offered for pods of several templates if it means the same in all of them. `profile` is one for all pods
-    instead of their own; `needs` are what the controller of their gate has to be given first.
+    instead of their own; `needs` are what the controller of their gate has to be given first, `now` is the moment of
+    the state.
     """
     judged = Counter(result.cycle for result in results)
     pods = [result.pod for result in results]
@@ -70,7 +75,7 @@ def suggest_for_all(
     for first, _ in judged.most_common(_EXAMINED):
         if not isinstance(first, CycleResult):
             continue
-        for suggestion in suggest(first):
+        for suggestion in suggest(first, now=now):
             words = tuple(change.text for change in suggestion.changes)
             if words not in found and (is_one_template or all(map(_suits_any_template, suggestion.changes))):
                 found[words] = _for_all(suggestion, pods, first, scheduler, profile)

@@ -25,6 +25,7 @@ _RISKS: Final = (
         Kind.ADD_NODE,
         Kind.CHANGE_POOL,
         Kind.REPAIR,
+        Kind.FINISH,
         Kind.PROVIDE,
         Kind.UNCORDON,
     ),

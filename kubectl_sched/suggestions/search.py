@@ -102,7 +102,8 @@ class _Search:
             return self._winning(self._row)
         if not result.pre_filter.is_success:
             return self._past_pre_filter(())
-        coming = waits(result, self._base, self._row, self._wanted) if result.current_node is None else ()
+        is_pending = result.current_node is None
+        coming = waits(result, self._base, self._row, self._wanted, self._now) if is_pending else ()
         others = (*coming, *self._once_taints_go(), *self._on_one_more_node(), *self._preempting())
         return _fewer_first(self._among_rows(result, ()), others)
 

@@ -41,7 +41,7 @@ def verified(base: Trial, way: Way, row: int | None, wanted: Collection[Promise]
     if promise not in wanted:
         return None
     commands, manual = steps(base, trial, way)
-    evicted = tuple(victim for change in way if change.kind is not Kind.WAIT for victim in change.evicts)
+    evicted = tuple(victim for change in way for victim in change.ends)
     return Suggestion(
         changes=way,
         commands=commands,

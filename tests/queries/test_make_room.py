@@ -11,6 +11,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from kubectl_sched.api.apps import Deployment
 from kubectl_sched.api.pod import Pod
@@ -19,7 +20,8 @@ from kubectl_sched.api.scheduling import PodGroup
 from kubectl_sched.config import KubeVersion, load_configuration
 from kubectl_sched.errors import SchedError
 from kubectl_sched.queries.make_room import MakeRoomAnswer, MakeRoomQuestion, make_room
-from kubectl_sched.render.answers.make_room import about_search
+from kubectl_sched.render.answers.make_room import about_search, plan_document
+from kubectl_sched.render.document import Commands, Sentence
 from kubectl_sched.scheduler.scheduler import Scheduler
 from kubectl_sched.simulation.evictable_pods import EvictionRules
 from kubectl_sched.simulation.relocation import CORDON, EVICT, Relocation, with_cordon, without_cordon
@@ -240,6 +242,18 @@ def test_a_chain_looks_for_places_in_the_cluster_as_it_is_by_then() -> None:
         *nodes, *pods, last, owned("e-1", "n4", kind="Job", **requests(cpu="1")), pod("waiting", **requests(cpu="7"))
     )
     assert [each.name for each in evictions(answer)] == ["d-1", "d-2", "c-0", "f-0"]
+
+
+@pytest.mark.parametrize(("namespace", "named"), [("shop", True), ("default", False)])
+def test_a_plan_that_evicts_pods_of_another_namespace_names_it_above_the_commands(namespace: str, named: bool) -> None:
+    objects = [
+        replace(each, metadata=replace(each.metadata, namespace=namespace)) if each.metadata.name == "a" else each
+        for each in two_halves()
+    ]
+    document = plan_document(plan(*objects))
+    said = [each.text for each in document.parts if isinstance(each, Sentence)]
+    assert any("of namespace shop:" in text for text in said) == named
+    assert any(isinstance(each, Commands) for each in document.parts)
 
 
 def test_what_fits_already_needs_no_plan() -> None:

@@ -105,8 +105,8 @@ CASES: dict[Kind, Case] = {
     Kind.WAIT: Case(
         [host("w1", allocatable=SMALL), pod("old", on="w1", **ENDING, **requests(cpu="2"))],
         requests(cpu="1"),
-        "Nothing to do: it would fit on w1 once default/old, which is ending, is gone (another pod may take the room "
-        "first).",
+        "Nothing to do: it would fit on w1 once default/old, which is ending (by 2026-01-01T00:00:00Z at the latest), "
+        "is gone (another pod may take the room first).",
     ),
     Kind.CORRECT: Case(
         [host("w1", labels={"disk": "SSD"})],

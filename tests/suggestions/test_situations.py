@@ -13,9 +13,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kubectl_sched.api.policy import PodDisruptionBudget
+from kubectl_sched.queries.explain import ExplainQuestion
+from kubectl_sched.queries.explain import explain as explain_pods
 from kubectl_sched.scheduler.schedule_one import cycle
 from kubectl_sched.simulation.eviction_budgets import EvictionBudgets
-from kubectl_sched.suggestions.change import Promise, Rung
+from kubectl_sched.sources import Dump
+from kubectl_sched.sources.discovery.replay_setup import Replay
+from kubectl_sched.sources.pod_selection import Selection
+from kubectl_sched.suggestions.change import Change, Kind, Promise, Rung
 from kubectl_sched.suggestions.search import suggest
 from kubectl_sched.suggestions.trial import Trial
 from tests.examples import examples
@@ -98,12 +103,86 @@ def do_no_harm(result: ScheduleResult, found: tuple[Suggestion, ...]) -> None:
     running = {each.key: each for each in result.nodes.existing_pods.pods}
     base = Trial.of(with_cycle(result))
     for each in found:
-        going = [running[key] for key in each.ends]
+        moved = [step.pod.key for change in each.changes for step in change.moves if step.pod is not None]
+        going = [running[key] for key in (*each.ends, *moved)]
         assert not each.commands or all(pod.namespace == result.pod.namespace for pod in going)
         assert not each.commands or not any(EvictionBudgets.of(result.nodes.objects).forbidding(going))
         if each.promise not in {Promise.PREEMPTS, Promise.STATED}:
             trial = base.changed(each.changes)
             assert cycle(trial.pod, trial.nodes, trial.framework).fits
+
+
+NOW = "2026-01-01T12:00:00Z"
+PASSING, STAYING = "node.kubernetes.io/network-unavailable", "node.kubernetes.io/disk-pressure"
+ENDING = st.sampled_from(["2026-01-01T12:00:20Z", "2026-01-01T11:59:50Z", "2026-01-01T09:00:00Z"])
+"""The moments by which a pod has to have ended: soon, just now, and long ago."""
+
+WAITED_FOR = st.fixed_dictionaries(
+    {"on": st.sampled_from(["w0", "w1"]), "cpu": st.sampled_from(["1", "3"]), "priority": st.sampled_from([0, 9])},
+    optional={"ends": ENDING, "finalizers": st.just(["example.com/backup"])},
+)
+
+
+def a_waited_pod(name: str, given: Json) -> Pod:
+    made = a_pod(name, given)
+    if "ends" not in given:
+        return made
+    metadata = msgspec.structs.replace(
+        made.metadata, deletion_timestamp=given["ends"], finalizers=tuple(given.get("finalizers", ()))
+    )
+    return msgspec.structs.replace(made, metadata=metadata)
+
+
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(WAITED_FOR, min_size=1, max_size=6), st.sampled_from(["3", "4"]), st.integers(0, 5), st.booleans())
+def test_what_comes_by_itself_stands_first_and_states_its_fact(
+    running: list[Json], cpu: str, priority: int, tainted: bool
+) -> None:
+    taints = [{"key": PASSING, "effect": "NoSchedule", "timeAdded": "2026-01-01T11:58:00Z"}] if tainted else []
+    pods = [a_waited_pod(f"p{number}", each) for number, each in enumerate(running)]
+    result = explain(a_pod("new", {"cpu": cpu, "priority": priority}), a_node("w0"), a_node("w1", taints=taints), *pods)
+    found = suggest(result, now=NOW)
+    do_no_harm(result, found)
+    waiting = [each for each in found if each.rung == Rung.WAIT.value]
+    assert waiting == list(found[: len(waiting)])
+    in_time = {
+        each.key for each, given in zip(pods, running, strict=True) if given.get("ends", "") > "2026-01-01T11:59:00Z"
+    }
+    late = {each.key for each, given in zip(pods, running, strict=True) if "ends" in given} - in_time
+    preempts = result.post_filter is not None and result.post_filter.nominated_node
+    helped = {
+        "ending": not preempts and _fits_without(result, in_time),
+        "late": not preempts and not _fits_without(result, in_time) and _fits_without(result, in_time | late),
+    }
+    for each in waiting:
+        (change,) = each.changes
+        keys = {pod.key for pod in change.evicts}
+        if change.kind is Kind.WAIT and keys:
+            assert keys <= in_time
+            assert (
+                f"(by {max(pod.metadata.deletion_timestamp or '' for pod in change.evicts)} at the latest)" in each.text
+            )
+        if change.kind is Kind.FINISH:
+            assert keys & late
+            assert (
+                all((pod.metadata.deletion_timestamp or "") in each.text for pod in change.evicts if pod.key in late)
+                or len(keys & late) > 1
+            )
+            assert "Nothing to do" not in each.text
+            assert not each.ends
+        if change.node_name:
+            assert f"taint {PASSING} is gone from w1: set at 2026-01-01T11:58:00Z" in each.text
+    kinds = [each.changes[0].kind for each in waiting if each.changes[0].evicts]
+    assert kinds == [Kind.WAIT] * helped["ending"] + [Kind.FINISH] * helped["late"]
+
+
+def _fits_without(result: ScheduleResult, going: set[str]) -> bool:
+    """Replay the pod in a cluster from which these pods are gone."""
+    if result.fits or not going:
+        return False
+    pods = tuple(each for each in result.nodes.existing_pods.pods if each.key in going)
+    trial = Trial.of(with_cycle(result)).changed((Change(kind=Kind.WAIT, text="", evicts=pods),))
+    return cycle(trial.pod, trial.nodes, trial.framework).fits
 
 
 LABELS = st.sampled_from([{"app": "a"}, {"app": "b"}])
@@ -133,5 +212,9 @@ def test_no_advice_does_harm_in_any_cluster_with_budgets(
     nodes = [a_node(f"w{number}") for number in range(3)]
     pods = [a_pod(f"p{number}", each) for number, each in enumerate(running)]
     protected = [a_budget(f"b{number}", *each) for number, each in enumerate(budgets)]
-    result = explain(a_pod("new", {"cpu": cpu, "priority": priority}), *nodes, *pods, *protected)
-    do_no_harm(result, suggest(result))
+    asked = a_pod("new", {"cpu": cpu, "priority": priority})
+    kinds = frozenset({"Node", "Pod", "PodDisruptionBudget"})
+    question = ExplainQuestion(selection=Selection(targets=("pod", "new")), replay=Replay(kube_version="1.36"))
+    answer, _ = explain_pods(question, Dump(objects=(*nodes, *pods, *protected, asked), present=kinds))
+    (found,) = answer.explanations
+    do_no_harm(found.result, found.suggestions)

@@ -64,7 +64,7 @@ class GroupHelp:
         if any(each.sets_fields for each in explanations):
             return ()
         scheduler = self._schedulers.scheduler(first.pod)
-        found = suggest_for_all(results, scheduler, profile, first.needs) if outcome in _HELPED else ()
+        found = suggest_for_all(results, scheduler, profile, first.needs, self._now) if outcome in _HELPED else ()
         found = found or tuple(self._stated_of(first, len(explanations)))
         if outcome is Outcome.UNSCHEDULABLE:
             coming = coming_node(self._with_new_nodes(first), self._now)

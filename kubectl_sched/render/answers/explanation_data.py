@@ -18,7 +18,7 @@ from kubectl_sched.scheduler.cycle_result import CycleResult
 from kubectl_sched.scheduler.member_result import MemberResult
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.suggestions.advice import advice_of
-from kubectl_sched.suggestions.change import Kind, Promise
+from kubectl_sched.suggestions.change import Promise
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -230,9 +230,7 @@ def suggestion_data(suggestion: Suggestion) -> triage.Suggestion:
             for change in suggestion.changes
             for resource, amount in change.frees
         ],
-        "evictions": [
-            pod.key for change in suggestion.changes if change.kind is not Kind.WAIT for pod in change.evicts
-        ],
+        "evictions": [pod.key for change in suggestion.changes for pod in change.ends],
         "weights": [
             {"plugin": change.weight[0], "weight": change.weight[1]}
             for change in suggestion.changes

@@ -56,13 +56,21 @@ def _parts(answer: MakeRoomAnswer) -> Iterator[Said]:
     if answer.steps:
         yield Listing(tables=(step_table(answer),), caption="The steps of the plan", gap=True)
         yield Listing(tables=(placed_table(answer),), caption="The pods that then have room", gap=True)
-        yield Sentence(text=_HOW_TO_RUN, gap=True)
+        foreign = dict.fromkeys(safe(pod.namespace) for pod in _evicted(answer) if pod.namespace != answer.namespace)
+        if foreign:
+            whose = f"{'namespace' if len(foreign) == 1 else 'namespaces'} {listed(list(foreign))}"
+            yield Sentence(text=f"This evicts pods of {whose}: ask whom they belong to.", tone="changed", gap=True)
+        yield Sentence(text=_HOW_TO_RUN, gap=not foreign)
         yield Commands(commands=tuple(map(str, plan_commands(answer))))
     preemption = about_preemption(answer)
     if preemption is not None:
         yield Sentence(text=preemption, gap=True)
     if answer.unplaced is not None and answer.unplaced.event:
         yield Quote(heading="kube-scheduler would say", text=answer.unplaced.event, gap=True)
+
+
+def _evicted(answer: MakeRoomAnswer) -> list[Pod]:
+    return [step.pod for step in answer.steps if step.pod is not None]
 
 
 def _step_name(step: Step) -> str:
@@ -82,7 +90,7 @@ def plan_sentence(answer: MakeRoomAnswer) -> str:
     nodes = listed(list(dict.fromkeys(each.tied[0] for each in answer.placed)))
     if not answer.steps:
         return f"{target} fits already, on {nodes}: nothing has to move."
-    moved = sum(step.pod is not None for step in answer.steps)
+    moved = len(_evicted(answer))
     have = "has" if moved == 1 else "have"
     return f"{target} fits on {nodes} once {count(moved, 'pod')} {have} moved, and every pod that moves lands again."
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from msgspec import structs
 
+from kubectl_sched.api.apimachinery.timestamps import seconds_between, to_the_second
 from kubectl_sched.framework.clauses import first_few
 from kubectl_sched.suggestions.change import Change, Kind, Manual
 from kubectl_sched.suggestions.verified import verified, verified_preemption
@@ -20,12 +22,20 @@ if TYPE_CHECKING:
     from kubectl_sched.suggestions.change import Promise, Suggestion
     from kubectl_sched.suggestions.trial import Trial
 
+TIME_TO_END: Final = 60
+"""Seconds after its grace period within which a kubelet and the API server end a pod."""
+
 _NAMED = 2
 _OTHERS_FIRST = "another pod may take the room first"
 
 
-def waits(result: ScheduleResult, base: Trial, row: int | None, wanted: frozenset[Promise]) -> Iterator[Suggestion]:
-    """Yield what makes room by itself for a pod that fits nowhere, or not on the row's node."""
+def waits(
+    result: ScheduleResult, base: Trial, row: int | None, wanted: frozenset[Promise], now: str | None
+) -> Iterator[Suggestion]:
+    """Yield what makes room by itself for a pod that fits nowhere, or not on the row's node; `now` is the moment.
+
+    A pod that should have ended by then is nothing to wait for: somebody has to see what holds it.
+    """
     post_filter = result.post_filter
     if post_filter is not None and post_filter.nominated_node:
         change = Change(
@@ -39,18 +49,52 @@ def waits(result: ScheduleResult, base: Trial, row: int | None, wanted: frozense
             return
     pods = result.nodes.existing_pods.pods
     leaving = [pods[index] for index in np.flatnonzero(result.nodes.existing_pods.terminating).tolist()]
-    of_all = verified(base, (_once_gone(leaving),), row, wanted) if leaving else None
-    if of_all is None:
+    overdue = [pod for pod in leaving if _overdue(pod, now) > 0]
+    in_time = [pod for pod in leaving if pod not in overdue]
+    for going, once_gone in ((in_time, _once_gone), (leaving if overdue else (), partial(_once_finished, now=now))):
+        of_all = verified(base, (once_gone(going),), row, wanted) if going else None
+        if of_all is None:
+            continue
+        there = [pod for pod in going if pod.spec.node_name == of_all.node]
+        of_node = verified(base, (once_gone(there),), row, wanted) if there else None
+        yield of_node or of_all
         return
-    there = [pod for pod in leaving if pod.spec.node_name == of_all.node]
-    of_node = verified(base, (_once_gone(there),), row, wanted) if there else None
-    yield of_node or of_all
+
+
+def _overdue(pod: Pod, now: str | None) -> float:
+    """Return the seconds since a pod that is ending should have ended, its grace period over; 0 if it is in time."""
+    late = seconds_between(pod.metadata.deletion_timestamp, now)  # which has the grace period in it
+    return late - TIME_TO_END if late is not None and late > TIME_TO_END else 0
 
 
 def _once_gone(pods: Sequence[Pod]) -> Change:
-    one = len(pods) == 1
-    text = f"once {_in_words(pods)}, which {'is' if one else 'are'} ending, {'is' if one else 'are'} gone"
+    one, due = len(pods) == 1, _due(pods)
+    by = f" (by {due} at the latest)" if due else ""
+    text = f"once {_in_words(pods)}, which {'is' if one else 'are'} ending{by}, {'is' if one else 'are'} gone"
     return Change(kind=Kind.WAIT, text=text, evicts=tuple(pods), caution=_OTHERS_FIRST)
+
+
+def _due(pods: Sequence[Pod]) -> str:
+    return max(to_the_second(pod.metadata.deletion_timestamp or "") for pod in pods)
+
+
+def _once_finished(pods: Sequence[Pod], now: str | None) -> Change:
+    late = [pod for pod in pods if _overdue(pod, now) > 0] or list(pods)
+    held = {finalizer: None for pod in late for finalizer in pod.metadata.finalizers}
+    nodes = {pod.spec.node_name: None for pod in late}
+    holder = (
+        f"finalizer {first_few(list(held))} holds on"
+        if held
+        else f"the kubelet of {first_few(list(nodes))} has not ended"
+    )
+    one = len(pods) == 1
+    whom = "it" if len(late) == 1 else "them"
+    was = f"should have ended by {_due(late)}, and {holder} {'to ' if held else ''}{whom}"
+    return Change(
+        kind=Kind.FINISH,
+        text=f"once {_in_words(pods)} {'is' if one else 'are'} gone: {_in_words(late)} {was}",
+        evicts=tuple(pods),
+    )
 
 
 def _in_words(pods: Sequence[Pod]) -> str:
