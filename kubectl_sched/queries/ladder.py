@@ -11,6 +11,7 @@ from kubectl_sched.api.meta import with_spec
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
 from kubectl_sched.diagnostics.awaited_changes import adding_a_node
+from kubectl_sched.node_provisioning.karpenter.karpenter_labels import NODE_POOL
 from kubectl_sched.scheduler.cycle_result import CycleResult
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.suggestions.change import Change, Kind, Promise, Rung
@@ -48,8 +49,9 @@ def ladder(
     }
     others = [each for each in _beside(suggestions, coming) if not each.ends or not moved >= set(each.ends)]
     pools = tuple(_pools_to_change(found)) if coming is None else ()
-    if pools:  # the autoscaler replaces nodes, and a label goes with its node
+    if pools:  # the autoscaler makes and replaces nodes, and a label goes with its node
         others = [each for each in others if not any(change.kind is Kind.LABEL for change in each.changes)]
+        others = [each for each in others if not _adds_nodes_of_karpenter(each)]
     return as_ladder([*others, *moving, *pools, *_claims(found)])
 
 
@@ -109,6 +111,11 @@ def _pools_to_change(found: Explanation) -> Iterator[Suggestion]:
     replays = (new_nodes.karpenter, new_nodes.cluster_autoscaler) if new_nodes is not None else ()
     advice = [each for replay in replays if replay is not None for each in replay.advice]
     yield from (stated(Change(kind=Kind.CHANGE_POOL, text=each.sentence)) for each in advice[:_POOLS_NAMED])
+
+
+def _adds_nodes_of_karpenter(suggestion: Suggestion) -> bool:
+    """Report whether nodes are added that Karpenter alone makes, and nobody by hand."""
+    return any(NODE_POOL in node.metadata.labels for change in suggestion.changes for node, _ in change.adds)
 
 
 def _moving(

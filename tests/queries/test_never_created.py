@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
+from kubectl_sched.errors import SchedError
 from kubectl_sched.queries.explain import ExplainQuestion, explain
 from kubectl_sched.queries.never_created.never_created import never_created
 from kubectl_sched.sources.dump.reader import read
@@ -83,3 +84,47 @@ def test_another_namespace_is_left_out(tmp_path: Path) -> None:
     around = Surroundings(dump_of(SITUATIONS[0]["objects"], tmp_path))
     assert never_created(around, "other") == ()
     assert never_created(around) == never_created(around, "team")
+
+
+def workload(kind: str, spec: dict[str, Any], name: str = "web") -> dict[str, Any]:
+    template = {"metadata": {"labels": {"app": "x"}}, "spec": {"containers": [{"name": "main", "image": "app"}]}}
+    selector = {"matchLabels": {"app": "x"}}
+    return {"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": name, "namespace": "team", "uid": f"u-{name}"},
+            "spec": {"selector": selector, "template": template, **spec}}  # fmt: skip
+
+
+FOR_SSD = {
+    "template": {
+        "metadata": {"labels": {"app": "x"}},
+        "spec": {"nodeSelector": {"disk": "ssd"}, "containers": [{"name": "main", "image": "app"}]},
+    }
+}
+OTHER_SET = workload("ReplicaSet", {"replicas": 0}, "other")
+
+
+@pytest.mark.parametrize(
+    ("objects", "told"),
+    [
+        ([workload("Deployment", {"replicas": 0})], "it is scaled to 0 (spec.replicas)"),
+        ([workload("StatefulSet", {"replicas": 0})], "it is scaled to 0 (spec.replicas)"),
+        ([workload("Deployment", {"replicas": 2, "paused": True})], "it is paused (spec.paused)"),
+        ([workload("Deployment", {"replicas": 2}), OTHER_SET], "the deployment controller has not acted"),
+        ([workload("DaemonSet", FOR_SSD)], "no node of 1 is one for it: none has disk=ssd"),
+    ],
+    ids=["a Deployment at 0", "a StatefulSet at 0", "paused", "no controller", "a DaemonSet for no node"],
+)
+def test_a_named_workload_that_has_no_pods_is_told_with_the_reason(
+    objects: list[dict[str, Any]], told: str, tmp_path: Path
+) -> None:
+    dump, kind = dump_of(objects, tmp_path), objects[0]["kind"].lower()
+    selection = Selection(targets=(f"{kind}/web",), namespace="team")
+    (explanation,) = explain(ExplainQuestion(selection=selection), dump)[0].explanations
+    assert told in str(explanation.result.error)
+    assert never_created(Surroundings(dump), "team") == () or kind == "deployment"
+
+
+def test_a_workload_of_which_no_replica_sets_were_read_is_left_to_the_error(tmp_path: Path) -> None:
+    dump = dump_of([workload("Deployment", {"replicas": 2})], tmp_path)
+    selection = Selection(targets=("deployment/web",), namespace="team")
+    with pytest.raises(SchedError, match="no pod in namespace team belongs to Deployment web"):
+        explain(ExplainQuestion(selection=selection), dump)

@@ -64,7 +64,13 @@ class ComponentReason(CatalogueEntry, frozen=True, kw_only=True):
 
 def places_of(found: re.Match[str]) -> dict[str, str]:
     """Return what a text has in each place of its spelling, without quotes around it and punctuation after it."""
-    return {name: (text or "").strip("\"'.;, ") for name, text in found.groupdict().items()}
+    return {name: _bare(text or "") for name, text in found.groupdict().items()}
+
+
+def _bare(text: str) -> str:
+    """Strip quotes and punctuation, and the bracket that closes a list around the whole text."""
+    text = text.strip("\"'.;, ")
+    return text if "[" in text else text.rstrip("]")
 
 
 @cache

@@ -16,6 +16,7 @@ from kubectl_sched.api.apps import (
 from kubectl_sched.api.meta import ObjectMeta
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.diagnostics.pod_lifecycle import Stage
+from kubectl_sched.queries.never_created.idle_workloads import idle
 from kubectl_sched.queries.never_created.replicated import deployment_without_replicas, lacking
 from kubectl_sched.queries.never_created.runs import cron_job_without_runs, daemon_set_lacking, job_without_pods
 from kubectl_sched.queries.never_created.workloads import Workloads
@@ -51,11 +52,20 @@ def never_created(around: Surroundings, namespace: str | None = None) -> tuple[N
 def never_created_of(selection: Selection, around: Surroundings) -> tuple[NeverCreated, ...]:
     """Return the workloads that were named, or whose owner was, and that lack pods which were never made."""
     named = set(workloads_named(selection))
-    return tuple(
+    found = tuple(
         each
         for each in never_created(around, selection.namespace)
         if not named.isdisjoint({(each.workload.kind, each.workload.name), (each.owner.kind, each.owner.name)})
     )
+    return found or tuple(_idle(named, selection.namespace, around))
+
+
+def _idle(named: set[tuple[str, str]], namespace: str | None, around: Surroundings) -> Iterator[NeverCreated]:
+    """Yield the named workloads that have no pods, and none to wait for."""
+    workloads = Workloads(around)
+    for item in workloads.others:
+        if (type(item).__name__, item.name) in named and namespace in {None, item.namespace}:
+            yield from idle(item, workloads)
 
 
 def _of_workload(item: KubernetesObject, around: Workloads) -> Iterator[NeverCreated]:
