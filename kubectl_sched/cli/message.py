@@ -53,10 +53,14 @@ def _display_of(display: options.PageableOutput) -> Display:
 
 def explain_message(words: Sequence[str], display: options.PageableOutput) -> None:
     """Print what each clause of the text means; `-` reads it from standard input."""
+    from kubectl_sched.diagnostics.messages.other_components import entries_of_event
     from kubectl_sched.diagnostics.messages.pasted_text import pasted_text
     from kubectl_sched.render.answers.message import shown_message
     from kubectl_sched.render.show import show
 
+    if len(words) == 1 and words[0].isalnum() and entries_of_event(words[0]):
+        _explain_reason(words[0], display)
+        return
     shown = _display_of(display)
     pasted = pasted_text(_standard_input() if list(words) == ["-"] else " ".join(words))
     show(shown_message(pasted.text, pasted.others), shown)

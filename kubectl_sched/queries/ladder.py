@@ -11,7 +11,6 @@ from kubectl_sched.api.meta import with_spec
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
 from kubectl_sched.diagnostics.awaited_changes import adding_a_node
-from kubectl_sched.node_provisioning.karpenter.karpenter_labels import NODE_POOL
 from kubectl_sched.scheduler.cycle_result import CycleResult
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.suggestions.change import Change, Kind, Promise, Rung
@@ -115,6 +114,8 @@ def _pools_to_change(found: Explanation) -> Iterator[Suggestion]:
 
 def _adds_nodes_of_karpenter(suggestion: Suggestion) -> bool:
     """Report whether nodes are added that Karpenter alone makes, and nobody by hand."""
+    from kubectl_sched.node_provisioning.karpenter.karpenter_labels import NODE_POOL  # most clusters have none
+
     return any(NODE_POOL in node.metadata.labels for change in suggestion.changes for node, _ in change.adds)
 
 

@@ -105,14 +105,19 @@ def entry_named(name: str) -> Reason | ComponentReason:
     if own is not None:
         return own
     wanted = words_of(name)
-    found = [each for each in component_reasons() if words_of(each.name) == wanted]
-    found = found or [each for each in component_reasons() if any(_is_event(wanted, event) for event in each.events)]
+    found = [each for each in component_reasons() if words_of(each.name) == wanted] or entries_of_event(name)
     if len(found) == 1:
         return found[0]
     if found:
         raise SchedError(f"events of the reason {name} have several texts: {', '.join(each.name for each in found)}")
     names = [each.name for each in (*all_reasons(), *component_reasons())]
     raise SchedError(f"there is no reason {name}{near_hint(name, names) or f', as there is {names[0]}'}")
+
+
+def entries_of_event(reason: str) -> list[ComponentReason]:
+    """Return the entries whose event has the reason, as it stands in the STATUS of a pod that was refused, too."""
+    wanted = words_of(reason)
+    return [each for each in component_reasons() if any(_is_event(wanted, event) for event in each.events)]
 
 
 def _is_event(wanted: str, event: str) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from kubectl_sched.render.answers.reason import meaning_data, more_about
 from kubectl_sched.render.document import Listing, Said, Sentence
 from kubectl_sched.render.table import Column, Table
+from kubectl_sched.sources.discovery.scheduler_flags import NAME
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +43,8 @@ def component_parts(statements: tuple[Statement, ...]) -> Iterator[Said]:
     """Yield a table of what each component says, and where to read more."""
     ordered = sorted(statements, key=lambda each: each.component)
     for component, group in groupby(ordered, key=lambda each: each.component):
-        yield Sentence(text=f"{component} says, not kube-scheduler:", tone="strong", gap=True)
+        not_it = "" if component == NAME else f", not {NAME}"
+        yield Sentence(text=f"{component} says{not_it}:", tone="strong", gap=True)
         yield Listing(tables=(_table(list(group)),), caption=component)
     yield from more_about(each.meaning for each in statements)
 

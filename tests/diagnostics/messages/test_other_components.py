@@ -17,6 +17,7 @@ from kubectl_sched.diagnostics.messages.other_components import (
 )
 from kubectl_sched.diagnostics.messages.reason_catalogue import all_reasons
 from kubectl_sched.errors import SchedError
+from tests.program import run
 
 REASONS = list(component_reasons())
 SPELLINGS = [(reason, spelling) for reason in REASONS for spelling in reason.spellings]
@@ -172,6 +173,20 @@ def test_a_name_is_that_of_one_entry() -> None:
     assert len(names) == len(set(names))
     for reason in REASONS:
         assert entry_named(reason.name) is reason
+
+
+def test_the_status_of_a_refused_pod_is_a_message() -> None:
+    """`kubectl get pods` shows it in place of the text."""
+    shown = run("explain", "message", "OutOfcpu")
+    assert shown.returncode == 0
+    assert "the kubelet refused the pod after it was bound" in " ".join(shown.stdout.split())
+    several = run("message", "UnexpectedAdmissionError")
+    assert (several.returncode, "NoHealthyDevices" in several.stderr) == (2, True)
+
+
+def test_kube_scheduler_is_not_told_apart_from_itself() -> None:
+    said = run("message", "Preempted by pod 5a8e on node n1").stdout
+    assert "kube-scheduler says:" in said
 
 
 def test_an_entry_is_found_by_the_reason_of_its_event() -> None:
