@@ -41,6 +41,10 @@ def _rules(result: ScheduleResult) -> Iterator[Rule]:
 
         yield mended_bugs.findings
     yield from _about_room(result)
+    if result.nodes.nominated and not result.fits:
+        from kubectl_sched.diagnostics.findings.resources import nominated_pods
+
+        yield nominated_pods.findings
     if "DynamicResources" in result.rejection_masks and not result.fits:
         from kubectl_sched.diagnostics.findings.resources import device_plugins
 
@@ -48,9 +52,9 @@ def _rules(result: ScheduleResult) -> Iterator[Rule]:
     if result.pod.spec.volumes:
         yield from _about_volumes()
     if "VolumeBinding" in result.rejection_masks:
-        from kubectl_sched.diagnostics.findings.volumes import class_topologies
+        from kubectl_sched.diagnostics.findings.volumes import class_topologies, unreachable_volumes
 
-        yield class_topologies.findings
+        yield from (class_topologies.findings, unreachable_volumes.findings)
     if not result.fits:
         from kubectl_sched.diagnostics.findings import blocked_rollouts, forbidden_preemption
 

@@ -10,6 +10,7 @@ from kubectl_sched.queries.verdict.narrowing import NAMED, SELECTOR, narrowed
 from kubectl_sched.queries.verdict.rejections import (
     CORDONED,
     FIT,
+    NOMINATED,
     TAINTS,
     Rejection,
     counted_sets,
@@ -81,6 +82,8 @@ def _reasons(result: ScheduleResult, binding: Sequence[Rejection], row: int) -> 
     """Return kube-scheduler's reasons for the rejections, as it has them for one node that has them all."""
     plugins = {TAINTS if each.plugin == CORDONED else each.plugin for each in binding} | {CORDONED}
     own = result.rejections(row) or ((result.verdict[row],) if result.verdict is not None else ())
+    if Rejection(FIT, NOMINATED) in binding:
+        return tuple(reason for status in own for reason in status.reasons)
     return tuple(
         reason
         for status in own

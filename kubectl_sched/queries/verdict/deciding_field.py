@@ -9,7 +9,15 @@ from kubectl_sched.framework.clauses import agreeing
 from kubectl_sched.queries.verdict.constraint import shared_by_all
 from kubectl_sched.queries.verdict.narrowing import NAMED, RESOURCE, SELECTOR, SIZE, TAINT, narrowed
 from kubectl_sched.queries.verdict.phrases import phrase_of
-from kubectl_sched.queries.verdict.rejections import CORDONED, FIT, TAINTS, Rejection, counted_sets, set_by_controller
+from kubectl_sched.queries.verdict.rejections import (
+    CORDONED,
+    FIT,
+    NOMINATED,
+    TAINTS,
+    Rejection,
+    counted_sets,
+    set_by_controller,
+)
 from kubectl_sched.queries.verdict.resource_words import absent, resource_absent_from, resource_too_large, too_small
 from kubectl_sched.queries.verdict.selector_words import key_without_node, of_names, of_selector
 from kubectl_sched.record import Record
@@ -92,7 +100,7 @@ def _of_rejection(result: ScheduleResult, found: Narrowing) -> DecidingField | N
     shared = shared_by_all(result, found)
     largest, rows = next(iter(sets.items()), ((), found.rows))
     first, of = (shared[0], found.rows) if shared else (largest[0] if largest else Rejection("", ""), rows)
-    if first.plugin == CORDONED:
+    if first.plugin == CORDONED or first.what == NOMINATED:
         return None
     if first.plugin == TAINTS:
         return _tolerating(result.pod, first.what)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_sched.framework.clauses import agreeing
+from kubectl_sched.framework.clauses import agreeing, first_few
 from kubectl_sched.framework.plugin_error_boundary import NOT_JUDGED
+from kubectl_sched.framework.runtime import nominated_ahead
 from kubectl_sched.queries.verdict.rejections import (
     CORDONED,
     FIT,
+    NOMINATED,
     OF_CONTROLLERS,
     TAINTS,
     Rejection,
@@ -66,14 +68,7 @@ def short_key(key: str) -> str:
 def phrase_of(result: ScheduleResult, rejection: Rejection, rows: Sequence[int]) -> Phrase:
     """Return the clauses about rows that are all kept out by the rejection."""
     if rejection.plugin == FIT:
-        words = of_resource(result, rejection.what, rows)
-        return Phrase(
-            several=words.lack,
-            detail=words.detail,
-            none_has=words.none_has,
-            one_has=words.one_has,
-            sums=words.sums,
-        )
+        return _fit(result, rejection.what, rows)
     if rejection == Rejection("", NOT_JUDGED):
         return Phrase(several="pass everything that was judged")
     if rejection.plugin == CORDONED:
@@ -88,11 +83,25 @@ def phrase_of(result: ScheduleResult, rejection: Rejection, rows: Sequence[int])
     return Phrase(several=f"are rejected{by}", detail=rejection.what)
 
 
+def _fit(result: ScheduleResult, what: str, rows: Sequence[int]) -> Phrase:
+    if what == NOMINATED:
+        ahead = nominated_ahead(result.nodes.nominated.get(result.nodes.names[rows[0]], ()), result.pod)
+        return Phrase(several="have room only for nominated pods", detail=first_few([each.key for each in ahead]))
+    words = of_resource(result, what, rows)
+    return Phrase(
+        several=words.lack,
+        detail=words.detail,
+        none_has=words.none_has,
+        one_has=words.one_has,
+        sums=words.sums,
+    )
+
+
 def lacks(result: ScheduleResult, rejections: Sequence[Rejection], row: int) -> str:
     """Return what one node lacks, for the closest node of a group."""
     told = [
         missing_amount(result, each.what, row)
-        if each.plugin == FIT
+        if each.plugin == FIT and each.what != NOMINATED
         else agreeing(1, phrase_of(result, each, [row]).several)
         for each in rejections
     ]

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 CORDONED: Final = "NodeUnschedulable"
 TAINTS: Final = "TaintToleration"
 FIT: Final = "NodeResourcesFit"
+NOMINATED: Final = "room of nominated pods"
+"""In place of a resource: the node has room, and pods that are nominated to it would take it."""
 
 OF_CONTROLLERS: Final = {
     "node.kubernetes.io/not-ready": "are not ready",
@@ -84,6 +86,8 @@ def _of_node(statuses: tuple[Status, ...], reported: Status | None, taint: Taint
         return tuple(found)
     if is_unknown(reported):
         return (Rejection("", NOT_JUDGED),)
+    if reported.plugin == FIT:
+        return (Rejection(FIT, NOMINATED),)
     return (Rejection(reported.plugin or "", reported.message),)
 
 
