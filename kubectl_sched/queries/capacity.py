@@ -14,6 +14,7 @@ from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
 from kubectl_sched.plugins.node_resources.fit import NodeResourcesFit
 from kubectl_sched.queries.nodes_by_pool import CONDITION_TAINT
 from kubectl_sched.queries.room.pool_room import pools_of
+from kubectl_sched.queries.room.quota_room import about_quotas
 from kubectl_sched.queries.room.reached_nodes import ANY, MOST_ASKED, largest_first, reached_nodes
 from kubectl_sched.queries.room.shape_room import shape_capacity
 from kubectl_sched.queries.room.shapes import SHOWN, parse_shape, pending_shapes, shapes_of
@@ -95,7 +96,11 @@ def capacity(question: CapacityQuestion, dump: Dump) -> CapacityAnswer:
         is_of_flags=bool(question.shapes),
         kubernetes_version=str(release.version),
         kubernetes_patch=release.patch_name,
-        changing=(*dump.limits, *dict.fromkeys(kind.sentence for each in found for kind in each.unread)),
+        changing=(
+            *dump.limits,
+            *dict.fromkeys(kind.sentence for each in found for kind in each.unread),
+            *about_quotas(found, dump.objects),
+        ),
         notes=said,
     )
 

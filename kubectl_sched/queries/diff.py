@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from kubectl_sched.api.apimachinery.quantity import InvalidQuantity
+from kubectl_sched.api.core import Node
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
 from kubectl_sched.errors import SchedError
@@ -68,6 +69,8 @@ def diff(question: DiffQuestion, dump: Dump, to_dump: Dump | None, report: Repor
             "--to-dump: no pod of the first dump is in the second, so there is nothing to compare; pods are compared "
             "by name, and a rollout makes new ones"
         )
+    if both:
+        _check_nodes(dump, other)
     pairs = {key: (pods[key], there[key]) for key in both}
     found, unreadable = _compared(before, after, pairs, named=bool(selection.named), report=report)
     name = next((pods[key].spec.scheduler_name for key in both), "") or DEFAULT_SCHEDULER_NAME
@@ -94,6 +97,12 @@ def _check_empty(dump: Dump, selection: Selection) -> None:
         where = f"in namespace {selection.namespace}" if selection.namespace is not None else "in any namespace"
         told = "".join(f"; {each}" for each in about_none(dump.objects, selection, is_live=dump.is_live))
         raise SchedError(f"no pods to compare {where}{told}")
+
+
+def _check_nodes(*dumps: Dump) -> None:
+    """Raise SchedError where no node was read, so that no pod fits on either side, whatever is compared."""
+    if not all(any(isinstance(item, Node) for item in dump.objects) for dump in dumps):
+        raise SchedError("no nodes were read, so there is nothing to compare (`kubectl get nodes -o json` has them)")
 
 
 def _schedulers(question: DiffQuestion, dump: Dump, other: Dump) -> tuple[ClusterSchedulers, ClusterSchedulers]:

@@ -30,7 +30,7 @@ from kubectl_sched.sources.pod_selection import Selection, about_none, select, w
 from kubectl_sched.sources.pod_surroundings import Surroundings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.diagnostics.kubelet_refusals import Refusals
@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     from kubectl_sched.suggestions.change import Suggestion
 
 _DRIFTED = frozenset({"Different", "WouldReject"})
+_MANIFEST_PODS_IN_FULL = 8
+"""Of so many pods of manifests it is searched what would help; each takes replays."""
 
 
 class ExplainQuestion(Record, frozen=True, kw_only=True):
@@ -133,7 +135,7 @@ def explain(
         from kubectl_sched.queries.manifest_advice import about_unadmitted  # most questions name none
 
         unadmitted = tuple(about_unadmitted(question.manifests))
-    notes = (*unadmitted, *asking.about_workloads(), *about_nothing, *schedulers.notes, *complete.notes)
+    notes = (*unadmitted, *asking.about_workloads(), *schedulers.notes, *complete.notes)
     read = (*schedulers.warnings, *unreadable, *dump.warnings)
     return ExplainAnswer(
         explanations=tuple(explanations),
@@ -141,7 +143,7 @@ def explain(
         is_of_manifests=question.manifests is not None,
         together=together,
         notes=notes,
-        changing=(*unadmitted, *complete.changing),
+        changing=(*unadmitted, *asking.behind_ordinals, *about_nothing, *complete.changing),
         warnings=read,
         nothing="nothing is pending" if selection.pending else "no pods match",
     ), schedulers
@@ -157,7 +159,10 @@ class PodExplainer:
         self._dump = dump
         self._schedulers = schedulers
         self._suggesting = suggesting and question.suggesting
-        self._is_about_one_pod = question.is_about_one_pod
+        self._in_full: Sequence[Pod] = ()
+        self.behind_ordinals: list[str] = []
+        """Sentences on pods that a StatefulSet makes once a pending one is ready."""
+
         self._profile = schedulers.profile
         self._unreadable = UnreadableKinds(dump=dump)
         self._around = Surroundings(dump, schedulers.missing_scheduler)
@@ -172,18 +177,18 @@ class PodExplainer:
         if self._question.manifests is not None:
             return self._of_manifests(self._question.manifests), []
         selection, drifted = self._question.selection, self._question.drifted
-        missing = list(self._never_created())
         try:
-            pods = select(self._dump.objects, selection, self._dump.skipped)
-        except SchedError:
-            if not missing:
-                raise
-            pods = []
+            pods, unknown = select(self._dump.objects, selection, self._dump.skipped), None
+        except SchedError as error:
+            pods, unknown = [], error
+        missing = list(self._never_created(is_pending=any(pod.is_pending for pod in pods)))
+        if unknown is not None and not missing:
+            raise unknown
         if drifted:
             pods = [pod for pod in pods if pod.spec.node_name and not pod.has_ended]
-        if workloads_named(selection):
+        if workloads_named(selection) or not selection.named:
             pods.sort(key=lambda pod: not pod.is_pending)
-        self._is_about_one_pod |= len(pods) + len(missing) == 1 and not drifted
+        self._in_full = self._told_in_full(pods, missing)
         found, unreadable = self._readable(pods)
         if drifted:
             found = [each for each in found if each.history and each.history.verdict in _DRIFTED]
@@ -193,8 +198,17 @@ class PodExplainer:
         from kubectl_sched.queries.manifest_advice import unadmitted, with_manifests  # most questions name none
 
         refused = list(unadmitted(applied, self._schedulers.default_scheduler))
-        self._is_about_one_pod = len(applied.pods) + len(refused) == 1
+        self._in_full = applied.pods[:_MANIFEST_PODS_IN_FULL]
         return with_manifests([*map(self.explained, applied.pods), *refused], applied.paths)
+
+    def _told_in_full(self, pods: list[Pod], missing: list[Explanation]) -> list[Pod]:
+        """Return the pods of which it is searched what would help: the one pod, the first pending one of a workload."""
+        if self._question.drifted:
+            return []
+        if len(pods) + len(missing) == 1:
+            return pods
+        workloads = workloads_named(self._question.selection)
+        return [pod for pod in pods if pod.is_pending][: len(workloads) == 1]
 
     def _readable(self, pods: list[Pod]) -> tuple[list[Explanation], list[str]]:
         """Explain each pod. One with an invalid quantity that nobody named is left out while others can be read."""
@@ -241,12 +255,13 @@ class PodExplainer:
         if self._question.at_decision:
             scheduler = self._schedulers.scheduler_at_decision(pod, self._around)
         found = self._judged(pod, scheduler)
-        needs_node = self._is_about_one_pod and self._may_get_node(found.result)
+        in_full = pod in self._in_full
+        needs_node = in_full and self._may_get_node(found.result)
         if found.is_held_elsewhere:
             found = self._held.with_gates(found, scheduler)
         if self._question.new_nodes is not None or needs_node:
             found = self._with_new_nodes(found, pod)
-        return self._with_what_helps(found) if self._is_about_one_pod else found
+        return self._with_what_helps(found) if in_full else found
 
     def _judged(self, pod: Pod, scheduler: Scheduler) -> Explanation:
         """Return the pod's cycle, beside what the cluster tells of the pod."""
@@ -330,7 +345,8 @@ class PodExplainer:
 
         return (result, from_every_start(result)) if start_index is None else from_start(result, start_index)
 
-    def _never_created(self) -> Iterator[Explanation]:
+    def _never_created(self, *, is_pending: bool) -> Iterator[Explanation]:
+        """Yield an explanation for each workload that lacks pods, but those that only wait for a pending pod."""
         selection = self._question.selection
         if not workloads_named(selection):
             return
@@ -340,7 +356,9 @@ class PodExplainer:
         scheduler = self._schedulers.default_scheduler
         release = scheduler.configuration.release
         for each in never_created_of(selection, self._around):
-            if (each.workload.kind, each.obstacle.cause) != ("Job", "Suspended"):
+            if is_pending and each.obstacle.cause == "WaitsForOrdinal":
+                self.behind_ordinals.append(each.whole)
+            elif (each.workload.kind, each.obstacle.cause) != ("Job", "Suspended"):
                 yield Explanation(result=result_of(each, scheduler.nodes, release), stage=stage_of_missing(each))
         yield from self._held.suspended_jobs(selection)
 

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from kubectl_sched.api.apimachinery.quantity import InvalidQuantity
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
+from kubectl_sched.errors import SchedError
 from kubectl_sched.framework.status import Code, Status
 from kubectl_sched.queries.drain import nodes_named
 from kubectl_sched.queries.provisioning.node_removal import NodeRemovals
@@ -159,6 +160,8 @@ def explain_nodes(question: NodeQuestion, dump: Dump) -> NodeAnswer:
 
 def _chosen(question: NodeQuestion, cluster: Cluster, nodes: Snapshot, notes: list[str]) -> list[str]:
     """Return the nodes of the question; of all nodes those with the most free cpu."""
+    if not cluster.nodes:
+        raise SchedError("explain nodes: no nodes were read (`kubectl get nodes -o json` has them)")
     names = nodes_named(question.nodes, cluster, "explain node") if question.nodes else [*cluster.nodes]
     names = [name for name in names if name in nodes.row_of]
     if not question.nodes and len(names) > _MOST_NODES:

@@ -47,6 +47,12 @@ def requests_text(requests: Mapping[str, int]) -> str:
     return " ".join(f"{safe(name)}={amount_texts(name, amount)[0]}" for name, amount in requests.items()) or "nothing"
 
 
+def shape_text(found: ShapeCapacity) -> str:
+    """Return the name of the shape, and how many more workloads have it: `shop/Deployment/web +2`."""
+    others = found.shape.workloads - 1
+    return f"{found.shape.name} +{others:,}" if others > 0 else found.shape.name
+
+
 def pods_text(found: ShapeCapacity) -> str:
     """Return the number of pods that have the shape: `12 running`, `3 pending`."""
     running, pending = found.shape.running, found.shape.pending
@@ -128,7 +134,7 @@ def shape_table(answer: CapacityAnswer, *, with_requests: bool = True) -> Table[
     named = "Shape" if answer.is_of_flags else "Workload"
     return Table(
         columns=(
-            Column(heading=named, cell=lambda each: each.shape.name, kind="name"),
+            Column(heading=named, cell=shape_text, kind="name"),
             Column(heading="Pods", cell=pods_text),
             Column(heading="Fits", cell=fits_text, kind="number"),
             *((requests,) if with_requests else ()),

@@ -159,6 +159,8 @@ class Cluster:
             found = [self.nodes[text]]
         else:
             found = [node for name, node in self.nodes.items() if fnmatchcase(name, text)]
+        if not found and not self.nodes:
+            raise SchedError(f"{flag}: no node was read that could be {text} (`kubectl get nodes -o json` has them)")
         if not found:
             from kubectl_sched.near_names import near_hint
 

@@ -236,8 +236,19 @@ def _of_workload(
         names = _names_of(kind, pods, objects, namespace)
         if name not in names and (hint := near_hint(name, names)):
             raise SchedError(f"no pod {place} belongs to {kind} {name}{hint}")
-        raise SchedError(f"no pod {place} belongs to {kind} {name}; `whatif` says where its pods would land")
+        raise SchedError(f"no pod {place} belongs to {kind} {name}{_without_pods(kind, name, objects, namespace)}")
     return found
+
+
+def _without_pods(kind: str, name: str, objects: Sequence[KubernetesObject], namespace: str | None) -> str:
+    """Return why a workload has no pods, and the command that says where some would land."""
+    for item in objects:
+        if type(item).__name__ == kind and item.name == name and namespace in {None, item.namespace}:
+            spec, line = getattr(item, "spec", None), f"`kubectl sched whatif {kind.lower()}/{name} -n {item.namespace}"
+            if getattr(spec, "replicas", None) == 0:
+                return f", as its replicas are 0; {line} --replicas 1` says where one would land"
+            return f"; {line}` says where its pods would land"
+    return "; `whatif` says where the pods of its manifest would land"
 
 
 def _names_of(kind: str, pods: list[Pod], objects: Sequence[KubernetesObject], namespace: str | None) -> list[str]:

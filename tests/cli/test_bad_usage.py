@@ -204,7 +204,7 @@ def test_where_nothing_matches_it_says_what_is_there(
 
 def test_a_dump_without_pods_is_told_that_it_needs_them(kubectl_sched: Callable[..., Answer], tmp_path: Path) -> None:
     (tmp_path / "nodes.json").write_text(json.dumps(node("w1")))
-    assert "note: no pods at all were read" in kubectl_sched("explain", "--from", "nodes.json").out
+    assert "\nno pods at all were read" in kubectl_sched("explain", "--from", "nodes.json").out
     named = kubectl_sched("explain", "web-0", "--from", "nodes.json")
     assert (named.code, named.out) == (2, "")
     assert "there is no pod web-0 in namespace default: no pods at all were read" in named.err

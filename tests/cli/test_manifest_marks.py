@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -262,9 +263,9 @@ def test_each_workload_of_a_manifest_has_its_marks(tmp_path: Path) -> None:
     marks = [[(mark["line"], mark["field"]) for mark in each["marks"]] for each in found]
     assert marks == [[(5, "spec.nodeSelector.pool")], [(13, "spec.nodeSelector.disk")], []]
     shown = run("explain", "--from", "cluster.json", "-f", "new.yaml", folder=tmp_path).stdout
-    assert "default/n0:\n --> new.yaml:5\n" in shown
-    assert "default/n1:\n  --> new.yaml:13\n" in shown
-    assert "n2:" not in shown
+    below = [(first, second) for first, second in pairwise(shown.splitlines()) if second.lstrip().startswith("--> ")]
+    assert [second.strip() for _, second in below] == ["--> new.yaml:5", "--> new.yaml:13"]
+    assert [first.partition(":")[0] for first, _ in below] == ["default/n0", "default/n1"]
 
 
 def test_json_manifests_have_marks_too(tmp_path: Path) -> None:
@@ -373,9 +374,14 @@ def test_what_helps_a_manifest_is_a_change_of_its_file(tmp_path: Path) -> None:
         assert "re-create" not in each["text"]
 
 
-def test_a_list_of_manifests_names_no_pod_that_is_not_there(tmp_path: Path) -> None:
+def test_each_of_several_manifests_has_its_mark_and_what_helps(tmp_path: Path) -> None:
     pods = [_pod(f"nodeSelector:\n  pool: gpuu\n{SPEC}").replace("name: new", f"name: {name}") for name in ("a", "b")]
     (tmp_path / "new.yaml").write_text("---\n".join(pods))
     done = run("explain", "--from", str(DEMO), "-f", "new.yaml", folder=tmp_path)
-    assert "\nwhat would help: kubectl sched explain -f FILE for one workload\n" in done.stdout
-    assert "explain pod NAME" not in done.stdout
+    for name in ("a", "b"):
+        verdict, arrow, _, mark, *_ = done.stdout.partition(f"\ndefault/{name}: ")[2].splitlines()[:4]
+        assert verdict.startswith("no node has pool=gpuu")
+        assert arrow.strip().startswith("--> new.yaml:")
+        assert "^" in mark
+    assert done.stdout.count(" instead of pool=gpuu in its nodeSelector\n") == 2
+    assert "explain pod" not in done.stdout

@@ -116,7 +116,7 @@ def _lead(explanation: Explanation, display: Display) -> Iterator[Said]:
         more = below_verdict(explanation)
         if more:
             yield Sentence(text=f"{more}.", rank=7, keep=2)
-    yield from _findings(explanation.findings, in_full=in_full)
+    yield from finding_parts(explanation.findings, in_full=in_full)
     yield from status_sentences(explanation)
     if explanation.new_nodes is not None and explanation.new_nodes.in_full:
         yield from _new_nodes(explanation.new_nodes)
@@ -150,7 +150,7 @@ def snippet(mark: ManifestMark) -> Snippet:
     )
 
 
-def _findings(findings: Sequence[Finding], *, in_full: bool) -> Iterator[Said]:
+def finding_parts(findings: Sequence[Finding], *, in_full: bool) -> Iterator[Said]:
     """Yield the facts that no plugin reads, each with the commands that show more; the first ones on a screen."""
     for number, each in enumerate(findings if in_full else findings[:_FINDINGS_SHOWN]):
         tone: Tone = "bad" if each.spoils_start else ""

@@ -16,10 +16,12 @@ from kubectl_sched.render.sentences.headline import decision, headline, is_held,
 from kubectl_sched.render.sentences.node_sentences import why_not
 from kubectl_sched.render.sentences.search_start_sentence import sampling_notes
 from kubectl_sched.render.sentences.status_sentences import stage_words
+from kubectl_sched.render.sentences.verdict_line import verdict_line
 from kubectl_sched.render.table import Column, Table
 from kubectl_sched.scheduler.cycle_result import CycleResult
 from kubectl_sched.scheduler.member_result import MemberResult
 from kubectl_sched.scheduler.result import Outcome
+from kubectl_sched.shell_commands import explain_pod
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,7 +35,6 @@ if TYPE_CHECKING:
 
 _WARNINGS_SHOWN = 5
 _MARKED_SHOWN = 5
-_WHERE_HELP_IS = "what would help: kubectl sched explain pod NAME for one, kubectl sched for all"
 _HELP_WITH_MANIFESTS = "what would help: kubectl sched explain -f FILE for one workload"
 
 
@@ -50,7 +51,7 @@ def pods_document(answer: ExplainAnswer, display: Display) -> Document:
         verdict=Verdict(text=in_sum(explanations, answer.together) if explanations else answer.nothing),
         parts=tuple(_list(answer, display)) if explanations and not display.is_wide else (),
         notes=notes_of(
-            (*answer.changing, *answer.warnings),
+            (*_missing_kinds(explanations), *answer.changing, *answer.warnings),
             (*pod_notes(explanations), *sampling_notes(explanations), *answer.notes),
         ),
         facts=_facts(explanations),
@@ -78,23 +79,51 @@ def _detail(explanation: Explanation, display: Display, all_of_them: Sequence[Ex
 def _list(answer: ExplainAnswer, display: Display) -> Iterator[Said]:
     explanations = answer.explanations
     yield Listing(tables=(pods_table(explanations),), caption="What becomes of each pod", gap=True)
-    if answer.is_of_manifests and not display.in_full:
-        yield from _marks(explanations)
-    if any(each.result.outcome is Outcome.UNSCHEDULABLE for each in explanations):
-        help_is = _HELP_WITH_MANIFESTS if answer.is_of_manifests else _WHERE_HELP_IS
-        yield Sentence(text=help_is, tone="dim", rank=3, gap=True)
-    for number, each in enumerate(lines_of_jobs(explanations)):
-        yield Sentence(text=each, rank=4, gap=not number)
+    helped = [each for each in explanations if each.suggestions]
+    if answer.is_of_manifests:
+        yield from _marks(explanations) if not display.in_full else ()
+    elif len(helped) == 1:
+        yield from _what_helps(helped[0])
+    else:
+        helped = []
+    if (rejected := _first_without_help(explanations, helped)) is not None:
+        yield Sentence(text=_where_help_is(answer, rejected.pod), tone="dim", rank=3, gap=True)
+    for number, line in enumerate(lines_of_jobs(explanations)):
+        yield Sentence(text=line, rank=4, gap=not number)
+
+
+def _what_helps(explanation: Explanation) -> Iterator[Said]:
+    """Yield the facts that no plugin reads, and the ladder, of a pod of which it was searched what would help."""
+    from kubectl_sched.render.answers.explain import finding_parts, ladder  # most lists tell of no help
+
+    yield from finding_parts(explanation.findings, in_full=False)
+    yield ladder(explanation.suggestions, in_full=False)
+
+
+def _first_without_help(explanations: Sequence[Explanation], helped: Sequence[Explanation]) -> Explanation | None:
+    """Return the first pod that fits nowhere, where it is not said what helps pods of its owner."""
+    owners = {_owner(each.pod) for each in helped}
+    rejected = (each for each in explanations if each.result.outcome is Outcome.UNSCHEDULABLE)
+    return next((each for each in rejected if _owner(each.pod) not in owners), None)
+
+
+def _where_help_is(answer: ExplainAnswer, pod: Pod) -> str:
+    if answer.is_of_manifests:
+        return _HELP_WITH_MANIFESTS
+    one = explain_pod(pod.metadata.namespace, pod.metadata.name) or "kubectl sched explain pod NAME"
+    return f"what would help: {one} for one, kubectl sched for all"
 
 
 def _marks(explanations: Sequence[Explanation]) -> Iterator[Said]:
     """Yield the lines of the manifests that keep pods out, of the first pods that have any."""
     from kubectl_sched.render.answers.explain import snippet  # pods of a cluster have none
 
-    marked = [each for each in explanations if each.marks]
+    marked = [each for each in explanations if each.marks or each.suggestions]
     for each in marked[:_MARKED_SHOWN]:
-        yield Sentence(text=f"{each.pod.key}:", rank=4, gap=True)
+        yield Sentence(text=verdict_line(each), tone="strong", rank=4, gap=True)
         yield from map(snippet, each.marks)
+        if each.suggestions and not each.marks:
+            yield Sentence(text=f"help: {each.suggestions[0].advice}", indent=2, rank=4)
     if len(marked) > _MARKED_SHOWN:
         more = count(len(marked) - _MARKED_SHOWN, "more pod")
         yield Sentence(text=f"{more} with marked lines: -o wide or -o json", rank=4, gap=True)
@@ -147,10 +176,24 @@ def pods_table(explanations: Sequence[Explanation]) -> Table[list[Explanation]]:
 
 
 def in_sum(explanations: Sequence[Explanation], together: Together | None) -> str:
-    """Count the pods that would land on their own, those that fit together, and those that are served before."""
-    fitting = sum(each.result.fits for each in explanations)
-    alone = f"{count(len(explanations), 'pod')}, each on its own against the same state: {fitting:,} would land."
-    return f"{alone}{_together(together)}"
+    """Count the pods that would land on their own, those that fit together, and those that are served before.
+
+    Where only some are pending, or pods were never created, that is said instead, with the reason if there is one.
+    """
+    missing = [each.stage.evidence[0] for each in explanations if each.stage and each.stage.name == "NotCreated"]
+    created = [each for each in explanations if each.stage is None or each.stage.name != "NotCreated"]
+    pending = [each for each in created if not (each.result.current_node or each.pod.has_ended)]
+    if together is not None or (not missing and len(pending) in {0, len(created)}):
+        fitting = sum(each.result.fits for each in explanations)
+        alone = f"{count(len(explanations), 'pod')}, each on its own against the same state: {fitting:,} would land."
+        return f"{alone}{_together(together)}"
+    clauses = list(dict.fromkeys(missing))
+    if pending:
+        reasons = {why(each) for each in pending}
+        are = f"{len(pending):,} of {count(len(created), 'pod')} {'is' if len(pending) == 1 else 'are'} pending"
+        fitting = sum(each.result.fits for each in pending)
+        clauses.append(f"{are}: {reasons.pop()}" if len(reasons) == 1 else f"{are}; {fitting:,} would land now")
+    return f"{safe('; '.join(clauses)).rstrip('.')}."
 
 
 def _together(together: Together | None) -> str:
@@ -168,13 +211,19 @@ def pod_notes(explanations: Sequence[Explanation]) -> Iterator[str]:
     """Yield the warnings, each with the pods that it is about."""
     about: dict[str, list[Explanation]] = {}
     for explanation in explanations:
-        for warning in (each for each in explanation.notes if each != NOT_SCORED):  # a list shows no points
+        told = {NOT_SCORED, *_missing_kinds([explanation])}  # a list shows no points
+        for warning in (each for each in explanation.notes if each not in told):
             about.setdefault(warning, []).append(explanation)
     for warning, concerned in list(about.items())[:_WARNINGS_SHOWN]:
         whom = concerned[0].pod.key if len(concerned) == 1 else count(len(concerned), "pod")
         yield f"{whom}: {warning}"
     if len(about) > _WARNINGS_SHOWN:
         yield f"{len(about) - _WARNINGS_SHOWN:,} more notes are in -o json"
+
+
+def _missing_kinds(explanations: Sequence[Explanation]) -> Iterator[str]:
+    """Yield what answers rest on and was not read."""
+    return (each.sentence for explanation in explanations for each in explanation.missing)
 
 
 def group_name(group: Sequence[Explanation]) -> str:
@@ -227,7 +276,7 @@ def _why(explanation: Explanation) -> str:
         return words
     if is_held(explanation) or (explanation.stage is not None and explanation.stage.name == "NotCreated"):
         return _without_name(headline(explanation), result)
-    return _why_decided(result.cycle)
+    return safe(explanation.verdict) if explanation.missing and not result.fits else _why_decided(result.cycle)
 
 
 @lru_cache(maxsize=64)

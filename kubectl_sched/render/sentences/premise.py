@@ -40,7 +40,14 @@ def _in_words(flag: str, value: str) -> tuple[str, str]:
     """Return what is edited, and how."""
     if flag in _DONE:
         return value, _DONE[flag]
-    number, _, node = value.partition("=")
+    first, _, rest = value.partition("=")
     if flag == "--add-nodes":
-        return f"{number} of {node}", "added"
-    return value, "set as a taint" if flag == "--taint" else "set as a label"
+        return f"{first} of {rest}", "added"
+    return _node_and_mark(value, *(("tainted", "the taint") if flag == "--taint" else ("labelled", "the label")))
+
+
+def _node_and_mark(value: str, done: str, noun: str) -> tuple[str, str]:
+    """Return `n1`, `tainted a=b:NoSchedule`, or what is taken off; NODE may be a selector in parentheses."""
+    node, parenthesis, rest = value.rpartition(")=") if value.startswith("(") else value.partition("=")
+    node = f"{node})" if parenthesis == ")=" else node
+    return node, f"without {noun} {rest.removesuffix('-')}" if rest.endswith("-") else f"{done} {rest}"

@@ -108,8 +108,9 @@ def completeness(
     """
     if dump.is_live:
         return Completeness()
-    changing, premises = _missing(dump, results, frozenset(told))
-    if "Node" not in dump.present:
+    told = frozenset(told)
+    changing, premises = _missing(dump, results, told)
+    if "Node" not in dump.present and "Node" not in told:
         changing.insert(0, "the dump has no node list (kubectl get nodes -o json), so no node can be feasible")
     premises += _namespaces(dump)
     if dump.taken_at is not None:
