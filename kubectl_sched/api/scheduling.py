@@ -11,10 +11,15 @@ class GangSchedulingPolicy(Part, frozen=True):
     min_group_count: Int32 = 0
 
 
+class BasicSchedulingPolicy(Part, frozen=True):
+    """Empty: it is set or not."""
+
+
 class PodGroupSchedulingPolicy(Part, frozen=True):
     """`gang` None means that each pod is scheduled for itself."""
 
     gang: GangSchedulingPolicy | None = None
+    basic: BasicSchedulingPolicy | None = None
 
 
 class WorkloadPodGroup(Part, frozen=True):
@@ -52,10 +57,15 @@ class AllDisruptionMode(Part, frozen=True):
     """Empty: it is set or not."""
 
 
+class SingleDisruptionMode(Part, frozen=True):
+    """Empty: it is set or not."""
+
+
 class DisruptionMode(Part, frozen=True):
     """The disruption that the group allows: pods one by one, or only `all` together."""
 
     all: AllDisruptionMode | None = None
+    single: SingleDisruptionMode | None = None
 
 
 class WorkloadReference(Part, frozen=True):
@@ -116,3 +126,4 @@ class CompositePodGroup(KubernetesObject, frozen=True, tag_field="kind", tag="Co
     """A group of groups, since 1.37."""
 
     spec: PodGroupSpec = PodGroupSpec()
+    status: PodGroupStatus = PodGroupStatus()

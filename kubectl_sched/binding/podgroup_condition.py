@@ -1,29 +1,32 @@
-"""The condition that a group's cycle writes into its PodGroup (updatePodGroupCondition)."""
+"""The condition that a group's cycle writes into each group (updatePodGroupCondition).
+
+Up to 1.37 CompositePodGroups have none.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from kubectl_sched.api.meta import find_condition
-from kubectl_sched.api.scheduling import PodGroup
 from kubectl_sched.binding.timestamps import time_now
 from kubectl_sched.binding.writer import STRATEGIC_MERGE_PATCH, Request
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from kubectl_sched.framework.podgroup_info import Group
     from kubectl_sched.scheduler.podgroup_result import Condition, PodGroupResult
 
 
-def conditions_of(result: PodGroupResult) -> Iterator[tuple[PodGroup, Condition]]:
-    """Yield each PodGroup of the cycle that gets a condition."""
-    for leaf in leaves_of(result):
-        group = leaf.info.group
-        if isinstance(group, PodGroup) and leaf.condition is not None:
-            yield group, leaf.condition
+def conditions_of(result: PodGroupResult) -> Iterator[tuple[Group, Condition]]:
+    """Yield each group of the cycle that gets a condition."""
+    for child in result.children:
+        yield from conditions_of(child)
+    if result.condition is not None:
+        yield result.info.group, result.condition
 
 
-def condition_patch(group: PodGroup, condition: Condition, path: str) -> Request | None:
+def condition_patch(group: Group, condition: Condition, path: str) -> Request | None:
     """Return the patch of the group at that path; None if the condition stands there already."""
     entry = _entry(group, condition, time_now())
     if entry is None:
@@ -32,15 +35,7 @@ def condition_patch(group: PodGroup, condition: Condition, path: str) -> Request
     return Request(method="PATCH", path=f"{path}/status", body=body, content=STRATEGIC_MERGE_PATCH)
 
 
-def leaves_of(result: PodGroupResult) -> Iterator[PodGroupResult]:
-    """Yield the groups that have pods of their own."""
-    for child in result.children:
-        yield from leaves_of(child)
-    if not result.children:
-        yield result
-
-
-def _entry(group: PodGroup, wanted: Condition, now: str) -> dict[str, object] | None:
+def _entry(group: Group, wanted: Condition, now: str) -> dict[str, object] | None:
     """The condition as a strategic patch has it, None if it stands there already (meta.SetStatusCondition)."""
     old = find_condition(group.status.conditions, wanted.type)
     generation = group.metadata.generation

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from kubectl_sched.api.scheduling import PodGroup
 from kubectl_sched.binding.active_scheduler import RUNNING, ActiveScheduler, active_scheduler
-from kubectl_sched.binding.podgroup_condition import condition_patch, conditions_of, leaves_of
+from kubectl_sched.binding.podgroup_condition import condition_patch, conditions_of
 from kubectl_sched.binding.scheduling_failure import report_of_member
 from kubectl_sched.binding.write_plan import binding_writes, planned_write, report_writes
 from kubectl_sched.config.scheduler_name import scheduler_name_of
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from kubectl_sched.binding.bind_context import Order
     from kubectl_sched.binding.scheduling_failure import Report
     from kubectl_sched.binding.writer import Request
+    from kubectl_sched.framework.podgroup_info import Group
     from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.queries.podgroups import CycleOfOne
     from kubectl_sched.render.answers.binding_plan import PlannedWrite
@@ -37,11 +37,11 @@ _UNKNOWN = ActiveScheduler(state="unknown", evidence="no pod of the group waits"
 
 
 class GroupSituation(CachingRecord, frozen=True, kw_only=True):
-    """The group's cycle, who serves its pods otherwise, and where the server has each of its PodGroups."""
+    """The group's cycle, who serves its pods otherwise, and where the server has each of its groups."""
 
     cycle: CycleOfOne
     serving: ActiveScheduler
-    paths: dict[str, str]
+    path_of: Callable[[Group], str | None]
     notes: tuple[str, ...]
 
     @property
@@ -75,26 +75,24 @@ class GroupSituation(CachingRecord, frozen=True, kw_only=True):
                 yield member, replace(report, nominated=report.nominated if not report.nominated else None)
 
     def conditions(self) -> Iterator[tuple[str, Request]]:
-        """Yield the patches of the PodGroups' conditions, each with its purpose."""
+        """Yield the patches of the groups' conditions, each with its purpose."""
         for group, condition in conditions_of(self.result):
-            path = self.paths.get(group.key)
+            path = self.path_of(group)
             request = condition_patch(group, condition, path) if path is not None else None
             if request is not None:
                 yield f"{condition.type} of the group is {condition.status}, {condition.reason}", request
 
 
 def group_situation(
-    dump: Dump, name: str, namespace: str, order: Order, path_of: Callable[[PodGroup], str | None]
+    dump: Dump, name: str, namespace: str, order: Order, path_of: Callable[[Group], str | None]
 ) -> GroupSituation:
     """Run the cycle of the group. Raises SchedError for one that is not there, or that has no cycle of its own."""
     cycle = cycle_of_one(PodGroupQuestion(names=(name,), namespace=namespace, replay=order.replay), dump)
     members, schedulers = cycle.result.members, cycle.schedulers
-    groups = [leaf.info.group for leaf in leaves_of(cycle.result)]
-    paths = {group.key: path_of(group) for group in groups if isinstance(group, PodGroup)}
     return GroupSituation(
         cycle=cycle,
         serving=active_scheduler(members[0].pod, dump, schedulers, datetime.now(UTC)) if members else _UNKNOWN,
-        paths={key: path for key, path in paths.items() if path is not None},
+        path_of=path_of,
         notes=(*schedulers.notes, *schedulers.warnings, *cycle.result.warnings, *dump.warnings),
     )
 

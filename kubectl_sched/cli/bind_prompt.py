@@ -40,10 +40,10 @@ from kubectl_sched.sources.pod_selection import Selection
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from kubectl_sched.api.scheduling import PodGroup
     from kubectl_sched.binding.bind_context import Order, Situation
     from kubectl_sched.binding.binding_outcome import BindAnswer
     from kubectl_sched.binding.podgroup_plan import GroupSituation
+    from kubectl_sched.framework.podgroup_info import Group
     from kubectl_sched.render.answers.binding_plan import BindingPlan
     from kubectl_sched.sources.dump.dump import Dump
     from kubectl_sched.sources.live.connection_flags import Connection
@@ -90,8 +90,8 @@ def _run_group(targets: tuple[str, ...], namespace: str, order: Order, output: s
     tools = _tools(endpoint, order, output)
     within = Selection(namespace=None, also=(*EVERYTHING, "Lease"))
 
-    def path_of(group: PodGroup) -> str | None:
-        found = find(tools.writer, "PodGroup", group.name, group.namespace)
+    def path_of(group: Group) -> str | None:
+        found = find(tools.writer, type(group).__name__, group.name, group.namespace)
         return found.path if found is not None else None
 
     def look() -> GroupSituation:

@@ -205,11 +205,15 @@ def _resolve(
     expansion = Expansion(name, plugins, release)
     rows = expansion.resolve()
     own = profile.percentage_of_nodes_to_score
+    of_placements = profile.percentage_of_placements_to_score
     resolved = ResolvedProfile(
         scheduler_name=name,
         plugins=rows,
         args=args,
         percentage_of_nodes_to_score=config.percentage_of_nodes_to_score if own is None else own,
+        percentage_of_placements_to_score=(config.percentage_of_placements_to_score or 0)
+        if of_placements is None
+        else of_placements,
         unknown_plugins=tuple(expansion.unknown.values()),
     )
     return resolved, expansion.warnings()

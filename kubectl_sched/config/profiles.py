@@ -58,6 +58,8 @@ class ResolvedProfile(msgspec.Struct, frozen=True):
     """Plugin -> its arguments, for every enabled plugin that has any."""
     percentage_of_nodes_to_score: int
     """0 means adaptive."""
+    percentage_of_placements_to_score: int = 0
+    """0 means adaptive."""
     unknown_plugins: tuple[UnknownPlugin, ...] = ()
 
 

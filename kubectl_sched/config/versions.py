@@ -211,8 +211,45 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
     composite_pod_group_api_version: str = "scheduling.k8s.io/v1alpha3"
     """The version of CompositePodGroups that kube-scheduler reads, by which its events name them."""
 
-    group_cycle_of: str = ""
-    """The minor as of which the cycle of a group is replayed, if not as of this one; the answer says so."""
+    group_progress: str = "minCount ({minimum}) {verdict}: {scheduled} scheduled, {remaining} remaining"
+    """GangScheduling's reason against a group, with Python's places for its numbers, and for the verdict on them."""
+
+    group_status_has_prefix: bool = True
+    """The status of a group that does not fit begins with `pod group is unschedulable`."""
+
+    failures_name_their_group: bool = False
+    """A group that is undone or not tried names the group above that failed, and a pod whose group failed with an
+    error names its group, while members that were tried keep their own reasons; before, all repeat the message of the
+    group that failed."""
+
+    group_trees_are_validated: bool = False
+    """A tree of groups has one Workload, priority and preemption policy, and limits of depth and of what a gang and a
+    group that is disrupted as a whole may hold; before, pods alone are compared with the topmost group."""
+
+    group_policy_needs_gate: bool = True
+    """The preemption policy of a group counts with PodGroupPreemptionPolicy alone, and then counts where it is unset,
+    too; later a group without one has that of its pods."""
+
+    composite_groups_have_condition: bool = False
+    """A CompositePodGroup has a condition, too, and a group's condition is not written again once it is True."""
+
+    placements_are_sampled: bool = False
+    """A group stops once percentageOfPlacementsToScore of its placements fit, and with the first one where nothing
+    scores placements; before, it tries all."""
+
+    nominated_placement_is_first: bool = False
+    """A PodGroup outside of a tree takes the one placement with its members' nominated nodes if it fits there."""
+
+    empty_domains_count: bool = True
+    """An empty value of the topology label is a domain, too."""
+
+    waiting_group_preempts_first: bool = False
+    """A group whose victims are on their way out waits for them before its preemption policy is looked at, a victim on
+    a node that is gone is an error only where it is to go, and without any victim other plugins have their say."""
+
+    unusable_order_is_dropped: bool = False
+    """A pod that cannot take the cached order of nodes ends it for the members after it, and a group's preemption
+    does."""
 
     preempting_pods_are_related: bool = True
     """The event Preempted refers to the pod that preempts, and not only by its text."""
@@ -260,7 +297,8 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
     preemption fails."""
 
     preemption_ranks_nodes: bool = False
-    """A group's preemption tries nodes by the cost of their victims, which DefaultPreemption's Reserve notes."""
+    """A group's preemption takes the nodes whose victims cost least, those that DefaultPreemption's Reserve noted for
+    members before left aside, and keeps room for members of groups alone that fit."""
 
     gated_pods_are_nominated: bool = False
     """A pod that a PreEnqueue plugin holds back keeps the node that it is nominated to."""
@@ -283,6 +321,9 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
 
     any_anti_affinity_term_wakes: bool = False
     """One anti-affinity term that no longer hits is worth another attempt; before, all of them had to hit."""
+
+    smaller_trees_wake: bool = False
+    """A CompositePodGroup that needs fewer groups than before is worth another attempt of its tree."""
 
     affinity_hints_read_namespaces: bool = False
     """The queueing hint of InterPodAffinity matches namespaceSelectors with the labels of the other pod's namespace."""

@@ -47,7 +47,6 @@ configuration API and reason texts, and the formulas of the oldest exact one."""
 _NOT_REPLAYED: Final = """
 Known from the sources, and decided here as by the other releases:
 
-- 1.38: the cycle of pod groups and composite groups, which is that of 1.37 (`group_cycle_of`).
 - 1.38: sums of requests beyond 2^63 - 1, which it holds at the limit; LimitRanges compared exactly; overhead of
   devices counted per container.
 - 1.38: a selector that fails no longer costs what would have come after the failure.

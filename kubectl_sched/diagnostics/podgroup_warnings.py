@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from kubectl_sched.config import RELEASES, KubeVersion
 from kubectl_sched.scheduler.result import Outcome
 
 if TYPE_CHECKING:
@@ -17,13 +16,6 @@ if TYPE_CHECKING:
 
 def podgroup_warnings(result: PodGroupResult) -> Iterator[str]:
     """Return a sentence for each that concerns the group."""
-    version = KubeVersion.parse(result.kubernetes_version)
-    as_of = RELEASES[version].group_cycle_of
-    if as_of:
-        yield (
-            f"the cycle of the group is replayed as of {as_of}: texts and thresholds, the placements that are tried "
-            f"and the nodes that preemption tries first differ in {version}"
-        )
     members = [each for each in result.members if each.outcome not in {Outcome.GATED, Outcome.NO_PROFILE}]
     if _order_counts(members):
         yield (
@@ -34,6 +26,11 @@ def podgroup_warnings(result: PodGroupResult) -> Iterator[str]:
         yield (
             f"kube-scheduler reports the first of the {len(result.placements)} placements that it tries, and their "
             f"order is chance; the members' reasons are those of {result.placements[0].placement.name}"
+        )
+    if result.placements_left:
+        yield (
+            f"kube-scheduler tries placements by chance until {len(result.feasible)} fit; here they are tried in name "
+            f"order, and {result.placements_left} are not tried"
         )
     if len(result.best) > 1:
         yield f"the placements {', '.join(result.best)} tie, and chance decides between them"

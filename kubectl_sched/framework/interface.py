@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.podgroup_info import (
         GroupCycle,
         Placement,
+        PlacementProgress,
         PodGroupInfo,
         PodGroupPostFilterResult,
         ProposedAssignment,
@@ -158,6 +159,9 @@ class PluginsRunner(Protocol):
 
     handle: Handle
 
+    def is_enabled(self, plugin: str, extension_point: str) -> bool:
+        """Report whether the profile has the plugin at this point."""
+
     def run_filters(self, state: CycleState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
         """Return the first rejection of each node."""
 
@@ -271,7 +275,7 @@ class PlacementFeasiblePlugin(Plugin):
     """Reports whether a group can still meet its policy, since 1.37."""
 
     @abstractmethod
-    def placement_feasible(self, info: PodGroupInfo, scheduled: int, remaining: int) -> Status:
+    def placement_feasible(self, info: PodGroupInfo, progress: PlacementProgress) -> Status:
         """Success, WAIT while it depends on the remaining members, or UNSCHEDULABLE."""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from msgspec.structs import replace
 
@@ -133,6 +133,25 @@ class Placement(Record, frozen=True, kw_only=True):
     rows: Rows
 
 
+class PlacementProgress(NamedTuple):
+    """How far a group is on one placement, in members or in groups below it."""
+
+    scheduled: int
+    remaining: int
+    unschedulable: int = 0
+
+    def after(self, *, success: bool) -> PlacementProgress:
+        """Return the progress once the next one has been tried."""
+        return PlacementProgress(self.scheduled + success, self.remaining - 1, self.unschedulable + (not success))
+
+
+class NodeRanking(Protocol):
+    """An order of nodes that comes before their scores (RankNodes)."""
+
+    def first(self, nodes: Snapshot, rows: Rows) -> Rows:
+        """Return those of the rows that rank first in this state of the cluster."""
+
+
 class ProposedAssignment(Record, frozen=True, kw_only=True):
     """A pod of the group and the node that its attempt found."""
 
@@ -181,7 +200,7 @@ class GroupCycle(Record, frozen=True, kw_only=True):
     """The cycle that failed: its members' attempts, and its algorithm, to be run on a changed cluster."""
 
     tried: tuple[TriedMember, ...]
-    trial: Callable[[Snapshot], GroupTrial]
+    trial: Callable[[Snapshot, NodeRanking | None], GroupTrial]
 
 
 class PodGroupPostFilterResult(Record, frozen=True, kw_only=True):

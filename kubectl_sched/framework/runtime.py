@@ -95,6 +95,10 @@ class Framework:
         refs = self.profile.plugins.get(extension_point, ())
         return tuple(cast("P", self.plugins[ref.name]) for ref in refs if isinstance(self.plugins.get(ref.name), kind))
 
+    def is_enabled(self, plugin: str, extension_point: str) -> bool:
+        """Report whether the profile has the plugin at this point."""
+        return any(ref.name == plugin for ref in self.profile.plugins.get(extension_point, ()))
+
     def without_post_filter(self) -> Framework:
         """Return the framework without preemption."""
         changed = copy(self)

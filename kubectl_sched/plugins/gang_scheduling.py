@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.framework.cycle_state import CycleState
     from kubectl_sched.framework.handle import Handle
-    from kubectl_sched.framework.podgroup_info import PodGroupInfo
+    from kubectl_sched.framework.podgroup_info import PlacementProgress, PodGroupInfo
     from kubectl_sched.snapshot import Snapshot
 
 _TOO_FEW = unresolvable("waiting for minCount pods from a gang to appear in scheduling queue")
@@ -51,6 +51,7 @@ class GangScheduling(PreEnqueuePlugin, BindingCyclePlugin, PermitPlugin, Placeme
         self._by_workload = handle.release.gangs_are_of_workloads
         self._trees = handle.release.groups_form_trees and handle.features.enabled("CompositePodGroup")
         self._asks_root = handle.release.gangs_wait_for_root
+        self._progress = handle.release.group_progress
 
     def pre_enqueue(self, pod: Pod, nodes: Snapshot) -> Status:
         """Unresolvable while the group, or too many of its pods, are missing."""
@@ -86,15 +87,20 @@ class GangScheduling(PreEnqueuePlugin, BindingCyclePlugin, PermitPlugin, Placeme
         gang = self._gang(pod, nodes)
         return _WAIT if gang is not None and scheduled < gang.min_count else SUCCESS
 
-    def placement_feasible(self, info: PodGroupInfo, scheduled: int, remaining: int) -> Status:
+    def placement_feasible(self, info: PodGroupInfo, progress: PlacementProgress) -> Status:
         """UNSCHEDULABLE once too few members are left; the basic policy needs one."""
         minimum = 1 if info.min_count is None else info.min_count
-        progress = f"{scheduled} scheduled, {remaining} remaining"
-        if remaining + scheduled < minimum:
-            return unschedulable(f"minCount ({minimum}) cannot be satisfied: {progress}")
-        if scheduled < minimum:
-            return Status(Code.WAIT, (f"minCount ({minimum}) is not yet satisfied: {progress}",))
-        return SUCCESS
+        if progress.scheduled >= minimum:
+            return SUCCESS
+        is_over = progress.remaining + progress.scheduled < minimum
+        reason = self._progress.format(
+            minimum=minimum,
+            verdict="cannot be satisfied" if is_over else "is not yet satisfied",
+            scheduled=progress.scheduled,
+            unschedulable=progress.unschedulable,
+            remaining=progress.remaining,
+        )
+        return unschedulable(reason) if is_over else Status(Code.WAIT, (reason,))
 
     def _quorum(self, pod: Pod, nodes: Snapshot) -> tuple[int | None, int]:
         """Return the number of pods that the gang needs (None: no gang), and the number that would have a node."""

@@ -100,9 +100,10 @@ class _Equal(NamedTuple):
 class OpportunisticBatch:
     """The order of nodes that one scheduler keeps from each cycle for the next."""
 
-    def __init__(self, clock: Callable[[], float] = lambda: 0.0) -> None:
+    def __init__(self, clock: Callable[[], float] = lambda: 0.0, *, is_on: bool = True) -> None:
         """The clock gives seconds; without one no time passes between cycles."""
         self._clock = clock
+        self._is_on = is_on
         self._cycle = 0
         self._order: CachedOrder | _Equal | None = None
         self._signers: dict[Framework, PodSigner] = {}
@@ -130,6 +131,16 @@ class OpportunisticBatch:
         known = self._order
         if known is None or framework is not known.framework or not _is_filtered(result):
             return None
+        found = self._hint(known, framework, result)
+        if found is None and framework.handle.release.unusable_order_is_dropped:
+            self.forget()
+        return found
+
+    def forget(self) -> None:
+        """Drop the order."""
+        self._order = None
+
+    def _hint(self, known: CachedOrder | _Equal, framework: Framework, result: CycleResult) -> Hint | None:
         if self._cycle != known.cycle + 1 and not (self._cycle == known.cycle and _members_share(framework)):
             return None
         signature = self.signature(result.pod, result.nodes, framework)
@@ -154,6 +165,8 @@ class OpportunisticBatch:
 
     def placed(self, result: CycleResult, node: str, hinted: HintedNode | None) -> None:
         """Remember that the cycle's pod was given the node: the hinted one, or another."""
+        if not self._is_on:
+            return
         if hinted is not None and hinted.name == node:
             self._order = replace(hinted.hint.order.without(node), cycle=self._cycle)
             return

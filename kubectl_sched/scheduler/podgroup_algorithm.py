@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from msgspec.structs import replace
 
+from kubectl_sched.framework.podgroup_info import PlacementProgress
 from kubectl_sched.framework.status import SUCCESS, Code, Status, error, unresolvable, unschedulable
 from kubectl_sched.record import CachingRecord
 from kubectl_sched.scheduler.end_of_cycle import after, reserved, reserved_pod, without_nomination
-from kubectl_sched.scheduler.opportunistic_batch import HintedNode, is_taken
+from kubectl_sched.scheduler.opportunistic_batch import HintedNode, OpportunisticBatch, is_taken
 from kubectl_sched.scheduler.podgroup_result import (
     POD_GROUP_UNSCHEDULABLE,
     UNSCHEDULABLE,
@@ -29,14 +30,14 @@ from kubectl_sched.scheduler.schedule_one import begin, schedule
 if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.framework.cycle_budget import GroupBudget
-    from kubectl_sched.framework.podgroup_info import Placement, PodGroupInfo
+    from kubectl_sched.framework.podgroup_info import NodeRanking, Placement, PodGroupInfo
     from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.scheduler.cycle_result import CycleResult
-    from kubectl_sched.scheduler.opportunistic_batch import OpportunisticBatch
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.array_types import Rows
 
+_NONE = unschedulable("no pods were schedulable")
 _WAITS = "one or more plugins asked to wait and no plugin rejected pod"
 _WAITING_ON_PREEMPTION = "pod group is waiting for preemption to complete"
 
@@ -50,6 +51,8 @@ class Algorithm(CachingRecord, frozen=True, kw_only=True):
     batch: OpportunisticBatch
     """The order of nodes that members leave and, since 1.37, take."""
     runs_post_filter: bool = True
+    ranking: NodeRanking | None = None
+    """The nodes that members are to take first, while preemption of the group tries it."""
 
     @property
     def is_by_feasibility(self) -> bool:
@@ -67,9 +70,24 @@ class Algorithm(CachingRecord, frozen=True, kw_only=True):
             kubernetes_patch=release.patch_name,
         )
 
-    def without_post_filter(self, budget: GroupBudget) -> Algorithm:
+    def of_trial(self, budget: GroupBudget, ranking: NodeRanking | None) -> Algorithm:
         """Return the algorithm without preemption pod by pod, on another budget."""
-        return replace(self, runs_post_filter=False, budget=budget)
+        keeps_orders = self.framework.handle.release.unusable_order_is_dropped
+        batch = OpportunisticBatch(is_on=False) if keeps_orders else self.batch
+        return replace(self, runs_post_filter=False, budget=budget, ranking=ranking, batch=batch)
+
+    @property
+    def nothing_fits(self) -> Status:
+        """The status of a group of which no member found a node, though that would be enough."""
+        return UNSCHEDULABLE if self._has_prefix else _NONE
+
+    def rejected(self, reasons: tuple[str, ...]) -> Status:
+        """Return the status of a group that does not fit, for these reasons."""
+        return unschedulable(POD_GROUP_UNSCHEDULABLE, *reasons) if self._has_prefix else unschedulable(*reasons)
+
+    @property
+    def _has_prefix(self) -> bool:
+        return self.framework.handle.release.group_status_has_prefix
 
     def run(self, nodes: Snapshot, placement: Placement) -> PlacementResult:
         """Try all members on the nodes of the placement."""
@@ -101,11 +119,10 @@ class Algorithm(CachingRecord, frozen=True, kw_only=True):
         )
 
     def _by_feasibility(self, nodes: Snapshot, placement: Placement) -> PlacementResult:
-        scheduled, remaining = len(self.info.scheduled), len(self.info.pods)
-        status = self.feasible(scheduled, remaining)
+        progress = PlacementProgress(len(self.info.scheduled), len(self.info.pods))
+        status = self.feasible(progress)
         if status.code is Code.UNSCHEDULABLE:
-            status = unschedulable(POD_GROUP_UNSCHEDULABLE, *status.reasons)
-            return PlacementResult(placement=placement, attempts=(), status=status)
+            return PlacementResult(placement=placement, attempts=(), status=self.rejected(status.reasons))
         attempts: list[Attempt] = []
         for pod in self.info.pods:
             attempt, nodes = self._attempt(pod, nodes, placement)
@@ -113,20 +130,19 @@ class Algorithm(CachingRecord, frozen=True, kw_only=True):
             if not attempt.status.is_success and not attempt.status.is_rejected:
                 status = _member_failed(attempt)
                 break
-            remaining -= 1
-            scheduled += attempt.status.is_success
-            status = self.feasible(scheduled, remaining)
+            progress = progress.after(success=attempt.status.is_success)
+            status = self.feasible(progress)
             if status.code is Code.UNSCHEDULABLE:
                 break
         if status.code is Code.WAIT:
-            status = unschedulable(POD_GROUP_UNSCHEDULABLE, *status.reasons)
+            status = self.rejected(status.reasons)
         return PlacementResult(placement=placement, attempts=tuple(attempts), status=status, after=nodes)
 
-    def feasible(self, scheduled: int, remaining: int) -> Status:
-        """Ask whether the group can still fit, so many members or child groups placed and so many left to try."""
+    def feasible(self, progress: PlacementProgress) -> Status:
+        """Ask whether the group can still fit, its members or child groups being placed so far."""
         last = SUCCESS
         for plugin in self.framework.placement_feasible_plugins:
-            status = plugin.placement_feasible(self.info, scheduled, remaining)
+            status = plugin.placement_feasible(self.info, progress)
             if status.code is Code.UNSCHEDULABLE:
                 return status
             last = last if status.is_success else status
@@ -143,6 +159,7 @@ class Algorithm(CachingRecord, frozen=True, kw_only=True):
         started = replace(
             begin(pod, nodes, self.framework, self.budget.for_member(len(nodes), len(placement.rows))),
             placement=None if everywhere else placement.rows,
+            ranking=self.ranking,
             runs_post_filter=self.runs_post_filter and not self.is_by_feasibility,
         )
         result = schedule(started)

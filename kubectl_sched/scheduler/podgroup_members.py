@@ -110,7 +110,8 @@ def cycle_of_group(
     why = refusal(info, configuration, profile)
     framework = scheduler.framework(profile or scheduler_name_of(info.pods[0]))
     if why is not None or framework is None:
-        return failed_before_scheduling(info, why or "", release)
+        text, is_invalid = why or ("", False)
+        return failed_before_scheduling(info, text, release, is_invalid=is_invalid)
     budget = budget or GroupBudget(scheduler.limits)
     return schedule_one_podgroup(
         info, _in_flight(info, nodes), framework, preempts=preempts, budget=budget, batch=batch

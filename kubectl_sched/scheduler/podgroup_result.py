@@ -59,6 +59,11 @@ class PlacementResult(CachingRecord, frozen=True, kw_only=True):
     """The groups below a CompositePodGroup that were tried; `attempts` are those on their chosen placements."""
 
     @property
+    def is_feasible(self) -> bool:
+        """Report whether the group fits here, or would after preemption."""
+        return self.status.is_success or self.waiting_on_preemption
+
+    @property
     def assigned(self) -> tuple[Attempt, ...]:
         """The attempts that found a node; in a tree, those in groups that fit (successfulLeafResults)."""
         if not self.children:
@@ -102,7 +107,10 @@ class Member(CachingRecord, frozen=True, kw_only=True):
 
 
 class PodGroupResult(CachingRecord, frozen=True, kw_only=True):
-    """The whole answer. `placements` are in name order, and so are the totals of those that were scored."""
+    """The whole answer. `placements` are in name order, and so are the totals of those that were scored.
+
+    Since 1.38 the nominated placement comes first.
+    """
 
     info: PodGroupInfo
     outcome: Outcome
@@ -116,12 +124,16 @@ class PodGroupResult(CachingRecord, frozen=True, kw_only=True):
     totals: tuple[int, ...] | None = None
     """Of the feasible placements; None where fewer than two are feasible, as nothing is scored then."""
 
+    placements_left: int = 0
+    """How many placements were not tried since enough others fit; chance decides which."""
+
     chosen: PlacementResult | None = None
     """The first in name order of the tied placements, or the first of all where none is feasible."""
 
     status: Status = SUCCESS
     untried: Status = SUCCESS
-    """The status of members that were not tried, since 1.37: that of the group before its preemption."""
+    """The status of members that were not tried, since 1.37: that of the group before its preemption, since 1.38
+    the group's name if it failed with an error."""
 
     children: tuple[PodGroupResult, ...] = ()
     """The groups below a CompositePodGroup, each with its own members and condition."""
@@ -181,7 +193,7 @@ class PodGroupResult(CachingRecord, frozen=True, kw_only=True):
     @property
     def feasible(self) -> tuple[PlacementResult, ...]:
         """The placements on which the group fits, or would after preemption."""
-        return tuple(each for each in self.placements if each.status.is_success or each.waiting_on_preemption)
+        return tuple(each for each in self.placements if each.is_feasible)
 
     @property
     def best(self) -> tuple[str, ...]:

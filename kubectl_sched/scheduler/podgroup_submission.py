@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from kubectl_sched.api.meta import find_condition
-from kubectl_sched.api.scheduling import PodGroup
 from kubectl_sched.framework.status import Code, error, unschedulable
+from kubectl_sched.scheduler.podgroup_completion import parent_failed
 from kubectl_sched.scheduler.podgroup_result import POD_GROUP_UNSCHEDULABLE, Condition, Member, PodGroupResult
 from kubectl_sched.scheduler.result import Outcome
 
@@ -27,16 +27,17 @@ _OUTCOMES = {Code.SUCCESS: Outcome.SCHEDULABLE, Code.ERROR: Outcome.ERROR}
 def submit(result: PodGroupResult, release: Release) -> PodGroupResult:
     """Return the result with the group's outcome, its members' and its condition."""
     info, outcome = result.info, _OUTCOMES.get(result.status.code, Outcome.UNSCHEDULABLE)
+    condition = written(info, condition_of(info, result.status, release), release)
     if info.is_tree:
         children = tuple(submit(child, release) for child in result.children)
         members = tuple(member for child in children for member in child.members)
-        return replace(result, outcome=outcome, members=members, children=children)
+        own = condition if release.composite_groups_have_condition else None
+        return replace(result, outcome=outcome, members=members, children=children, condition=own)
     attempts = {each.pod.key: each for each in result.chosen.attempts} if result.chosen is not None else {}
     nominations = (
         {each.pod.key: each.node_name for each in result.post_filter.nominations} if result.post_filter else {}
     )
     members = tuple(_member(pod, attempts.get(pod.key), result, nominations, release) for pod in info.pods)
-    condition = written(info, condition_of(result.status, release))
     return replace(result, outcome=outcome, members=(*members, *deleted_members(info)), condition=condition)
 
 
@@ -60,12 +61,16 @@ def deleted_members(info: PodGroupInfo) -> tuple[Member, ...]:
     return tuple(Member(pod=pod, outcome=Outcome.DELETING, message=said.format(pod.key)) for pod in info.deleted)
 
 
-def failed_before_scheduling(info: PodGroupInfo, why: str, release: Release) -> PodGroupResult:
+def failed_before_scheduling(
+    info: PodGroupInfo, why: str, release: Release, *, is_invalid: bool = False
+) -> PodGroupResult:
     """Return the result of a group that kube-scheduler refuses to try: each member fails with the same error."""
     status = error(why)
     members = tuple(_failed(pod, status, None) for pod in info.pods)
     has_condition = release.groups_have_placement_feasible and not info.is_tree
-    condition = condition_of(status, release) if has_condition else None
+    condition = condition_of(info, status, release)
+    if is_invalid:
+        condition = replace(condition, reason=f"{info.kind}Error")
     return PodGroupResult(
         info=info,
         outcome=Outcome.ERROR,
@@ -73,22 +78,23 @@ def failed_before_scheduling(info: PodGroupInfo, why: str, release: Release) -> 
         kubernetes_patch=release.patch_name,
         members=members,
         status=status,
-        condition=written(info, condition) if condition else None,
-        children=tuple(failed_before_scheduling(child, why, release) for child in info.children),
+        condition=written(info, condition, release)
+        if has_condition or release.composite_groups_have_condition
+        else None,
+        children=tuple(failed_before_scheduling(child, why, release, is_invalid=is_invalid) for child in info.children),
     )
 
 
-def written(info: PodGroupInfo, condition: Condition) -> Condition | None:
+def written(info: PodGroupInfo, condition: Condition, release: Release) -> Condition | None:
     """Return the condition, None if the group was scheduled before: that is never taken back."""
-    conditions = info.group.status.conditions if isinstance(info.group, PodGroup) else ()
-    existing = find_condition(conditions, condition.type)
-    stays = existing is not None and existing.status == "True" and condition.status != "True"
-    return None if stays else condition
+    existing = find_condition(info.group.status.conditions, condition.type)
+    changes = condition.status != "True" or release.composite_groups_have_condition
+    return None if existing is not None and existing.status == "True" and changes else condition
 
 
-def condition_of(status: Status, release: Release) -> Condition:
+def condition_of(info: PodGroupInfo, status: Status, release: Release) -> Condition:
     """Return the condition of a group whose cycle ended with this status."""
-    kind = release.pod_group_condition
+    kind = f"Composite{release.pod_group_condition}" if info.is_tree else release.pod_group_condition
     if status.is_success:
         return Condition(type=kind, status="True", reason="Scheduled", message=status.message)
     reason = "Unschedulable" if status.is_rejected else "SchedulerError"
@@ -100,7 +106,8 @@ def _member(
 ) -> Member:
     if result.status.code is Code.ERROR:
         own = attempt is not None and attempt.status.code is Code.ERROR
-        return _failed(pod, attempt.status if attempt is not None and own else result.status, attempt)
+        shared = parent_failed(result.info) if release.failures_name_their_group else result.status
+        return _failed(pod, attempt.status if attempt is not None and own else shared, attempt)
     if attempt is not None and attempt.status.is_success and result.status.is_success:
         return Member(
             pod=pod, outcome=Outcome.SCHEDULABLE, node_name=attempt.node_name, tied=attempt.tied, result=attempt.result
@@ -125,7 +132,8 @@ def _of_failed_group(pod: Pod, attempt: Attempt, result: PodGroupResult, release
         return _failed(pod, result.status, attempt, node)
     if attempt.status.is_success or (attempt.requires_preemption and not waiting):
         said = result.status if by_feasibility else attempt.permit
-        return _failed(pod, unschedulable(POD_GROUP_UNSCHEDULABLE, *filter(None, [said.message])), attempt, "")
+        prefix = (POD_GROUP_UNSCHEDULABLE,) if release.group_status_has_prefix else ()
+        return _failed(pod, unschedulable(*prefix, *filter(None, [said.message])), attempt, "")
     if attempt.requires_preemption:
         return _failed(pod, attempt.status, attempt, attempt.node_name)
     post_filter = attempt.result.post_filter

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.extenders import Extended
     from kubectl_sched.framework.interface import BindingAction, PostFilterResult
     from kubectl_sched.framework.plugin_scores import PluginScores
+    from kubectl_sched.framework.podgroup_info import NodeRanking
     from kubectl_sched.framework.status import NodeToStatus, Status
     from kubectl_sched.scheduler.explanation_budget import ExplanationBudget
     from kubectl_sched.snapshot import Snapshot
@@ -82,6 +83,9 @@ class ScheduleResult(CachingRecord, frozen=True, kw_only=True):
 
     placement: Rows | None = None
     """The rows to which the cycle of a group narrows the search; None for all."""
+
+    ranking: NodeRanking | None = None
+    """The order of nodes that comes before their scores while preemption of a group tries it; None for none."""
 
     runs_post_filter: bool = True
     """False where the cycle of a group sees to preemption by itself."""

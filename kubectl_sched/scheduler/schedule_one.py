@@ -70,10 +70,17 @@ def begin(pod: Pod, nodes: Snapshot, framework: Framework, budget: CycleBudget |
 def schedule(result: CycleResult) -> CycleResult:
     """The scheduling algorithm: find the nodes that fit and score them."""
     if len(result.nodes):
-        result = score_feasible(_filter(result))
+        result = score_feasible(_ranked(_filter(result)))
     else:
         result = replace(result, message=NO_NODES_AVAILABLE, event=NO_NODES_AVAILABLE)
     return replace(result, outcome=outcome_of(result))
+
+
+def _ranked(result: CycleResult) -> CycleResult:
+    """Leave the feasible nodes that rank first."""
+    if result.ranking is None or len(result.feasible) < 2:
+        return result
+    return replace(result, feasible=result.ranking.first(result.nodes, result.feasible))
 
 
 def outcome_of(result: CycleResult) -> Outcome:

@@ -123,6 +123,8 @@ def differences(answer: Json, result: PodGroupResult) -> Json:
 _BY_CHANCE = re.compile(
     r"(?<=cannot determine domain for already scheduled pods: ).*"
     r"|(?<=all pods in a single pod group should have the same ).*"
+    r"|(?<=all pods in a pod group hierarchy should have the same ).*"
+    r"|(?<=all pod groups in a hierarchy should have the same preemption policy).*"
 )
 """Which of the members an error names: kube-scheduler goes through a Go map."""
 

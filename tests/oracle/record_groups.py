@@ -15,7 +15,7 @@ from tests.oracle.generate.podgroups import group_requests, topics
 from tests.oracle.generate.samples import samples
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "groups"
-MINORS = ("1.36", "1.37")
+MINORS = ("1.36", "1.37", "1.38")
 
 
 def record(oracle: Oracle, cases: int, seed: int) -> int:

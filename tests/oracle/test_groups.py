@@ -1,7 +1,7 @@
-"""The cycle of a group agrees with the real kube-scheduler's, on groups that nobody thought of (1.36 and 1.37).
+"""The cycle of a group agrees with the real kube-scheduler's, on groups that nobody thought of (1.36 to 1.38).
 
 pytest -m oracle tests/oracle/test_groups.py
-ORACLE_EXAMPLES=3500 ORACLE_VERSIONS=1.36,1.37 pytest -m oracle tests/oracle/test_groups.py
+ORACLE_EXAMPLES=3500 ORACLE_VERSIONS=1.36,1.37,1.38 pytest -m oracle tests/oracle/test_groups.py
 """
 
 from __future__ import annotations

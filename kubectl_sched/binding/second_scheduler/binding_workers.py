@@ -36,11 +36,11 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from kubectl_sched.api.pod import Pod
-    from kubectl_sched.api.scheduling import PodGroup
     from kubectl_sched.binding.preemption_executor import Preemption
     from kubectl_sched.binding.second_scheduler.loop_messages import Message
     from kubectl_sched.binding.second_scheduler.queued_pod import QueuedPod
     from kubectl_sched.binding.writer import Request, Writer
+    from kubectl_sched.framework.podgroup_info import Group
     from kubectl_sched.framework.reserved_object import Reservation
     from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.scheduler.cycle_result import CycleResult
@@ -120,9 +120,9 @@ class Binder:
         self._write(pod.metadata.uid, f"pod {pod.key}", write)
 
     def report_group(
-        self, members: Iterable[tuple[Member, Framework]], conditions: Iterable[tuple[PodGroup, Request]]
+        self, members: Iterable[tuple[Member, Framework]], conditions: Iterable[tuple[Group, Request]]
     ) -> None:
-        """Write why these members of a group have no node, and the condition of each PodGroup."""
+        """Write why these members of a group have no node, and the condition of each group."""
         self._forget_reports()
         for member, framework in members:
             pod, report = member.pod, report_of_member(member)
@@ -130,7 +130,7 @@ class Binder:
                 write = partial(write_report, self._writer, self._recorder, pod, report, framework)
                 self._write(pod.metadata.uid, f"pod {pod.key}", write)
         for group, request in conditions:
-            of = f"podgroup {group.key}"
+            of = f"{type(group).__name__.lower()} {group.key}"
             self._write(group.metadata.uid, of, partial(self._told, f"the condition of {of}", request))
 
     def preempt(self, preemption: Preemption) -> None:

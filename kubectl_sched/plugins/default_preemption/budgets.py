@@ -60,20 +60,20 @@ class Budgets:
             found.append(violates)
         return found, tuple(violated)
 
-    def violating_units(self, units: Sequence[Sequence[Pod]]) -> list[bool]:
-        """Tell for each unit whether it would violate a budget if they went in this order.
+    def violations_of_units(self, units: Sequence[Sequence[Pod]]) -> list[int]:
+        """Count for each unit its pods that would violate a budget if they went in this order.
 
         A pod ends with the first budget that it violates. Up to 1.36 so does its unit: its other pods take nothing.
         """
         allowed = [budget.status.disruptions_allowed for budget in self._budgets]
-        found: list[bool] = []
+        found: list[int] = []
         for unit in units:
-            violates = False
+            violations = 0
             for pod in unit:
-                if violates and not self._one_is_enough:
+                if violations and not self._one_is_enough:
                     break
-                violates = self._takes(pod, allowed) or violates
-            found.append(violates)
+                violations += self._takes(pod, allowed)
+            found.append(violations)
         return found
 
     def _takes(self, pod: Pod, allowed: list[int]) -> bool:

@@ -116,9 +116,13 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin, PodGroupPostFilterPl
         from kubectl_sched.plugins.default_preemption.podgroup_preemption import GroupPreemption
         from kubectl_sched.plugins.default_preemption.victims import GroupVictimsOfPodGroups
 
-        release, enabled = self._handle.release, self._handle.features.enabled
+        release = self._handle.release
         has_own_policy = release.groups_have_placement_feasible
-        victims = self._group_victims(nodes) if has_own_policy else GroupVictimsOfPodGroups(nodes, self._order)
+        victims = (
+            self._group_victims(nodes, may_be_lost=release.waiting_group_preempts_first)
+            if has_own_policy
+            else GroupVictimsOfPodGroups(nodes, self._order)
+        )
         search = GroupPreemption(
             info=info,
             nodes=nodes,
@@ -126,20 +130,16 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin, PodGroupPostFilterPl
             budgets=self._budgets(nodes),
             victims=victims,
             trial=cycle.trial,
+            ranks_nodes=release.preemption_ranks_nodes and framework.is_enabled(self.name, "reserve"),
         )
         if not has_own_policy:
             never = any(pod.spec.preemption_policy == "Never" for pod in info.pods)
             return search.run(victims.everywhere(), "Never" if never else "")
-        policies = (
-            [info.group.spec.preemption_policy]
-            if enabled("PodGroupPreemptionPolicy")
-            else [pod.spec.preemption_policy for pod in info.pods]
-        )
-        never = "Never" in policies
+        never = self._never_preempts(info)
 
         from kubectl_sched.framework.podgroup_info import PodGroupPostFilterResult, ProposedAssignment
 
-        if not never and _is_ongoing(info, nodes, victims):
+        if (release.waiting_group_preempts_first or not never) and _is_ongoing(info, nodes, victims):
             status = Status(reasons=("pod group preemption: ongoing preemption on nominated nodes",))
             nominations = (ProposedAssignment(pod=pod, node_name=pod.status.nominated_node_name) for pod in info.pods)
             return PodGroupPostFilterResult(status=status, nominations=tuple(nominations))
@@ -150,6 +150,13 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin, PodGroupPostFilterPl
         result = search.run(everywhere, "Never" if never else "")
         said = Status(result.status.code, (f"pod group preemption: {result.status.message}",))
         return PodGroupPostFilterResult(status=said, victims=result.victims, nominations=result.nominations)
+
+    def _never_preempts(self, info: PodGroupInfo) -> bool:
+        """Report whether the policy of the group, or of its pods where theirs counts, forbids preemption."""
+        own, needs_gate = info.group.spec.preemption_policy, self._handle.release.group_policy_needs_gate
+        if self._handle.features.enabled("PodGroupPreemptionPolicy") if needs_gate else own:
+            return own == "Never"
+        return any(pod.spec.preemption_policy == "Never" for pod in info.pods)
 
     def _without_victims(self, pod: Pod) -> WithoutVictims:
         """Return what a node comes to where the pod would fit beside all potential victims."""
@@ -193,11 +200,11 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin, PodGroupPostFilterPl
             return self._group_victims(nodes)
         return SingleVictims(nodes, self._order)
 
-    def _group_victims(self, nodes: Snapshot) -> GroupVictims:
+    def _group_victims(self, nodes: Snapshot, *, may_be_lost: bool = False) -> GroupVictims:
         from kubectl_sched.plugins.default_preemption.victims import GroupVictims
 
         trees, by_pod = self._handle.features.enabled("CompositePodGroup"), self._handle.release.victims_keep_priority
-        return GroupVictims(nodes, self._order, trees=trees, by_pod=by_pod)
+        return GroupVictims(nodes, self._order, trees=trees, by_pod=by_pod, may_be_lost=may_be_lost)
 
     @property
     def _order(self) -> VictimOrder:

@@ -2,7 +2,7 @@
 
 All victims go; if the group fits then, they are given back one after the other, the most important first, as long as
 it still fits. Up to 1.36 the whole algorithm runs again for each; since 1.37 the members keep the nodes that they found
-and only the filters run again there.
+and only the filters run again there. Since 1.38 members take the nodes whose victims cost least.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 from kubectl_sched.framework.cycle_state import PluginError
 from kubectl_sched.framework.podgroup_info import PodGroupPostFilterResult, ProposedAssignment
 from kubectl_sched.framework.status import SUCCESS, Status, error, unresolvable, unschedulable
+from kubectl_sched.plugins.default_preemption.node_ranking import RankingByVictims, VictimOnNodes
 from kubectl_sched.record import CachingRecord
 
 if TYPE_CHECKING:
@@ -21,12 +22,12 @@ if TYPE_CHECKING:
 
     from kubectl_sched.framework.cycle_state import CycleState
     from kubectl_sched.framework.interface import PluginsRunner
-    from kubectl_sched.framework.podgroup_info import GroupAttempt, GroupTrial, PodGroupInfo
+    from kubectl_sched.framework.podgroup_info import GroupAttempt, GroupTrial, NodeRanking, PodGroupInfo
     from kubectl_sched.plugins.default_preemption.budgets import Budgets
     from kubectl_sched.plugins.default_preemption.victims import GroupVictims, Victim
     from kubectl_sched.snapshot import Snapshot
 
-_NO_VICTIMS = unresolvable("No preemption victims found for incoming preemptor")
+_NO_VICTIMS = "No preemption victims found for incoming preemptor"
 _NEVER = unschedulable("not eligible due to preemptionPolicy=Never.")
 
 
@@ -38,7 +39,8 @@ class GroupPreemption(CachingRecord, frozen=True, kw_only=True):
     framework: PluginsRunner
     budgets: Budgets
     victims: GroupVictims
-    trial: Callable[[Snapshot], GroupTrial]
+    trial: Callable[[Snapshot, NodeRanking | None], GroupTrial]
+    ranks_nodes: bool = False
 
     def run(self, everywhere: Sequence[Victim], policy: str) -> PodGroupPostFilterResult:
         """Find the victims to take, among those that may be taken."""
@@ -46,11 +48,14 @@ class GroupPreemption(CachingRecord, frozen=True, kw_only=True):
             return PodGroupPostFilterResult(status=_NEVER)
         potential = [victim for victim in everywhere if victim.priority < self.info.priority]
         if not potential:
-            return PodGroupPostFilterResult(status=_NO_VICTIMS)
+            lets_others_try = self.framework.handle.release.waiting_group_preempts_first
+            return PodGroupPostFilterResult(status=(unschedulable if lets_others_try else unresolvable)(_NO_VICTIMS))
         nodes = self.nodes
         for victim in potential:
+            if victim.lost_node is not None:
+                return PodGroupPostFilterResult(status=error(f'node "{victim.lost_node}" not found in the snapshot'))
             nodes = self._remove(nodes, victim)
-        found = self.trial(nodes)
+        found = self.trial(nodes, self._ranking(potential) if self.ranks_nodes else None)
         if not found.status.is_success:
             return PodGroupPostFilterResult(status=found.status)
         try:
@@ -72,7 +77,7 @@ class GroupPreemption(CachingRecord, frozen=True, kw_only=True):
                 fits = self._still_fit(given_back, found.attempts, changed)
                 states = changed if fits else states
             else:
-                fits = self.trial(given_back).status.is_success
+                fits = self.trial(given_back, None).status.is_success
             if fits:
                 nodes = given_back
             else:
@@ -119,10 +124,24 @@ class GroupPreemption(CachingRecord, frozen=True, kw_only=True):
             nodes = nodes.assume(existing.pods[index], int(existing.rows[index]))
         return nodes
 
+    def _ranking(self, potential: Sequence[Victim]) -> NodeRanking:
+        ordered = self.victims.in_order_of_importance(potential)
+        costs = [
+            VictimOnNodes(victim=victim, violations=count, rows=frozenset(self._rows(victim)))
+            for victim, count in zip(ordered, self._violations(ordered), strict=True)
+        ]
+        return RankingByVictims(victims=costs, members=self.info.pods)
+
+    def _rows(self, victim: Victim) -> list[int]:
+        return [int(self.nodes.existing_pods.rows[index]) for index in victim.indices]
+
+    def _violations(self, ordered: Sequence[Victim]) -> list[int]:
+        """How many pods of each victim would violate a budget."""
+        pods = self.nodes.existing_pods.pods
+        return self.budgets.violations_of_units([[pods[index] for index in victim.indices] for victim in ordered])
+
     def _in_order(self, potential: Sequence[Victim]) -> list[Victim]:
         """The victims that violate a budget first, each part with the most important first."""
         ordered = self.victims.in_order_of_importance(potential)
-        pods = self.nodes.existing_pods.pods
-        violating = self.budgets.violating_units([[pods[index] for index in victim.indices] for victim in ordered])
-        pairs = list(zip(ordered, violating, strict=True))
+        pairs = list(zip(ordered, self._violations(ordered), strict=True))
         return [victim for victim, each in pairs if each] + [victim for victim, each in pairs if not each]

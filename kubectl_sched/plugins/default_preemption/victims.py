@@ -35,6 +35,8 @@ class Victim(Record, frozen=True, kw_only=True):
     indices: tuple[int, ...]
     priority: int
     rank: int = _POD
+    lost_node: str | None = None
+    """The node of a pod of it that the cluster no longer has."""
 
 
 class VictimOrder(Record, frozen=True, kw_only=True):
@@ -125,10 +127,14 @@ class SingleVictims:
 class GroupVictims(SingleVictims):
     """Pods of a group whose disruption mode is `all` go together; up to 1.37 they have the group's priority."""
 
-    def __init__(self, nodes: Snapshot, order: VictimOrder, *, trees: bool, by_pod: bool = False) -> None:
+    def __init__(
+        self, nodes: Snapshot, order: VictimOrder, *, trees: bool, by_pod: bool = False, may_be_lost: bool = False
+    ) -> None:
+        """`may_be_lost`: a victim with a pod on a node that is gone is no error as long as it stays."""
         super().__init__(nodes, order)
         self._trees = trees
         self._by_pod = by_pod
+        self._may_be_lost = may_be_lost
 
     def priority(self, pod: Pod) -> int:
         """That of the topmost group, the pod's own where it is in none that exists or from 1.38 on."""
@@ -169,7 +175,8 @@ class GroupVictims(SingleVictims):
             key = (type(group).__name__, group.namespace, group.name)
             if key not in found:
                 rank = _OF_GROUP if isinstance(group, PodGroup) else _OF_TREE
-                found[key] = Victim(indices=self._members(group), priority=self.priority(pod), rank=rank)
+                lost, members = self._lost_node(group), self._members(group)
+                found[key] = Victim(indices=members, priority=self.priority(pod), rank=rank, lost_node=lost)
         return list(found.values())
 
     def ranks_of(self, victims: Sequence[Victim]) -> list[int]:
@@ -203,15 +210,23 @@ class GroupVictims(SingleVictims):
             group = self._nodes.objects.get(CompositePodGroup, parent, namespace)
 
     def _members(self, group: Group) -> tuple[int, ...]:
-        names = {(group.namespace, name) for name in self._leaves(group, _DEEPEST)}
-        for pod in self._nodes.stranded:
-            if (pod.metadata.namespace, pod.group_name) in names:
-                node = pod.spec.node_name
-                raise PluginError(
-                    f'failed to get node info for node "{node}" from snapshot: '
-                    f'nodeinfo not found for node name "{node}"'
-                )
+        names = self._names(group)
         return tuple(index for index, key in self._placed if key in names)
+
+    def _lost_node(self, group: Group) -> str | None:
+        """The node of a member that the cluster no longer has; raise PluginError where that is an error at once."""
+        names = self._names(group)
+        lost = (pod.spec.node_name for pod in self._nodes.stranded if (pod.namespace, pod.group_name) in names)
+        node = next(lost, None)
+        if node is not None and not self._may_be_lost:
+            raise PluginError(
+                f'failed to get node info for node "{node}" from snapshot: nodeinfo not found for node name "{node}"'
+            )
+        return node
+
+    def _names(self, group: Group) -> set[tuple[str, str]]:
+        """Namespace and name of each PodGroup below a group, or of the group itself."""
+        return {(group.namespace, name) for name in self._leaves(group, _DEEPEST)}
 
     @cached_property
     def _placed(self) -> Sequence[tuple[int, tuple[str, str]]]:
@@ -244,8 +259,8 @@ class GroupVictimsOfPodGroups(GroupVictims):
         groups = [group for group in self._above(pod) if _goes_as_a_whole(group)]
         return (groups[0].spec.priority or 0) if groups else pod.priority
 
-    def _members(self, group: Group) -> tuple[int, ...]:
-        return tuple(index for index, key in self._placed if key == (group.namespace, group.name))
+    def _lost_node(self, group: Group) -> str | None:
+        return None
 
 
 def _goes_as_a_whole(group: Group) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from hypothesis import strategies as st
 
 from tests.oracle.generate.clusters import budgets, namespace_objects
@@ -23,22 +25,36 @@ TOPICS: dict[str, frozenset[str]] = {
     "group-tree-victims": frozenset({"budgets", "victims", "topology", "trees"}),
     "group-tree-claims": frozenset({"claims", "topology", "trees"}),
     "group-tree-mixed": frozenset({"resources", "taints", "topology", "spread", "interpod", "victims", "trees"}),
+    "group-costs": frozenset({"budgets", "victims", "alike"}),
+    "group-tree-costs": frozenset({"budgets", "victims", "alike", "trees"}),
+    "group-domains": frozenset({"topology", "alike"}),
 }
 
 
 def topics(gates: frozenset[str]) -> list[str]:
-    """The topics of the version with these gates."""
-    return [topic for topic, about in TOPICS.items() if "trees" not in about or TREES in gates]
+    """The topics of the version with these gates; nodes are alike where it chooses among them and their domains."""
+    left_out = set() if TREES in gates else {"trees"}
+    left_out |= set() if _is_validated(gates) else {"alike"}
+    return [topic for topic, about in TOPICS.items() if not left_out & about]
+
+
+def _is_validated(gates: frozenset[str]) -> bool:
+    """Report whether trees are checked as a whole, as since 1.38."""
+    return TREES in gates and _POLICY not in gates
 
 
 GROUP, OTHER, NAMESPACE = "train", "batch", "default"
 TREES = "CompositePodGroup"
+_ABOVE = "parentCompositePodGroupName"
+
+_POLICY = "PodGroupPreemptionPolicy"
+"""The gate that 1.38 no longer has."""
 
 _ON = ("GenericWorkload", "GangScheduling")
 _SOMETIMES = (
     "TopologyAwareWorkloadScheduling",
     "WorkloadAwarePreemption",
-    "PodGroupPreemptionPolicy",
+    _POLICY,
     "DRAWorkloadResourceClaims",
     "DRANodeAllocatableResources",
 )
@@ -57,28 +73,34 @@ def group_requests(draw: st.DrawFn, topic: str, gates: frozenset[str]) -> Json:
     """A request for the cycle of one group in a cluster of the topic."""
     about = TOPICS[topic]
     is_newer = TREES in gates
-    cluster = draw(nodes(about, up_to=2 if "victims" in about else 6))
-    for each in cluster:  # beside an empty domain, chance decides whether running members share one
+    is_validated = _is_validated(gates)
+    is_alike = "alike" in about
+    few = 4 if is_validated else 2
+    cluster = draw(_alike_nodes() if is_alike else nodes(about, up_to=few if "victims" in about else 6))
+    for each in cluster if not is_validated else ():
+        # Up to 1.37, beside an empty domain chance decides whether running members share one.
         named = each["metadata"].get("labels", {})
         named.update({key: "za" for key, value in named.items() if not value})
     count = draw(st.integers(1, 8))
     names = [node["metadata"]["name"] for node in cluster]
     enabled = {gate: True for gate in _ON if gate in gates}
     enabled |= {gate: draw(st.booleans()) for gate in _SOMETIMES if gate in gates}
-    if "trees" in about or (is_newer and draw(st.booleans())):
+    if "trees" in about or (is_alike and "topology" in about) or (is_newer and draw(st.booleans())):
         enabled |= {"TopologyAwareWorkloadScheduling": True, TREES: True}
     by_topology = enabled.get("TopologyAwareWorkloadScheduling", False)
     objects = [*namespace_objects(draw), *cluster, *(draw(budgets()) if "budgets" in about else [])]
-    priority = draw(st.sampled_from([0, 50, 500, 500])) if "victims" in about else 0
+    priorities = [500] if is_alike else [0, 50, 500, 500]
+    priority = draw(st.sampled_from(priorities)) if "victims" in about else 0
     objects.append(
         draw(_group(OTHER, draw(st.sampled_from([0, 0, 50])), count, is_newer=is_newer, by_topology=by_topology))
     )
-    most = max(1, count // 4) if "trees" in about else count
-    group = draw(_group(GROUP, priority, most, is_newer=is_newer, by_topology=by_topology))
-    tree = draw(_tree(group, priority, count)) if "trees" in about else [group]
+    least = max(1, count // 4) if "trees" in about else count
+    group = draw(_group(GROUP, priority, least, is_newer=is_newer, by_topology=by_topology))
+    tree = draw(_tree(group, priority, count, is_validated=is_validated)) if "trees" in about else [group]
     objects += tree
     leaves = [each["metadata"]["name"] for each in tree if each["kind"] == "PodGroup"]
-    running = range(draw(st.integers(0, 8 if "victims" in about else 3)))
+    most = 8 if "victims" in about else 3
+    running = range(draw(st.integers(most // 2, 2 * most) if is_alike else st.integers(0, most)))
     alike = enabled.get("WorkloadAwarePreemption", False)
     objects += [
         draw(_running(about, names, index, priority, leaves, is_newer=is_newer, started_alike=alike))
@@ -92,15 +114,39 @@ def group_requests(draw: st.DrawFn, topic: str, gates: frozenset[str]) -> Json:
         for each in tree:
             own = [pod for pod in members if pod["spec"]["schedulingGroup"]["podGroupName"] == each["metadata"]["name"]]
             objects += draw(_with_claims(each, own, names)) if own else []
+    policy = tree[0]["spec"].get("preemptionPolicy") if is_validated else None
+    if policy is not None and draw(st.integers(0, 15)) != 7:
+        for each in [*objects, *members]:
+            if each.get("spec", {}).get("schedulingGroup", {}).get("podGroupName") in leaves:
+                each["spec"]["preemptionPolicy"] = policy
     objects += members
     return {
         "id": topic,
         "objects": objects,
-        "config": "",
+        "config": draw(_configuration(by_topology=by_topology)) if is_validated else "",
         "featureGates": {**enabled, "SchedulerAsyncPreemption": False, "OpportunisticBatching": False},
         "pods": [],
         "groups": [f"{NAMESPACE}/{GROUP}"],
     }
+
+
+@st.composite
+def _alike_nodes(draw: st.DrawFn) -> list[Json]:
+    """Nodes of the same size, in up to three zones and in one without a name."""
+    return [
+        {
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {
+                "name": f"w{index}",
+                "uid": f"uid-w{index}",
+                "labels": {HOSTNAME: f"w{index}", ZONE: draw(st.sampled_from(["za", "zb", "zc", "za", "zb", ""]))},
+            },
+            "spec": {},
+            "status": {"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "110"}},
+        }
+        for index in range(draw(st.integers(2, 6)))
+    ]
 
 
 @st.composite
@@ -131,12 +177,33 @@ def _group(draw: st.DrawFn, name: str, priority: int, members: int, *, is_newer:
 
 
 @st.composite
-def _tree(draw: st.DrawFn, first: Json, priority: int, members: int) -> list[Json]:
+def _configuration(draw: st.DrawFn, *, by_topology: bool) -> str:
+    """A configuration with less than the default: placements, points for them, or Reserve of preemption."""
+    less = {
+        "percentageOfPlacementsToScore": draw(st.sampled_from([None, None, None, 1, 40, 70])) if by_topology else None,
+        "profiles": [{"schedulerName": "default-scheduler", "plugins": draw(st.sampled_from(_WITHOUT))}],
+    }
+    return json.dumps(
+        without_nothing({"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration", **less})
+    )
+
+
+_WITHOUT: tuple[Json, ...] = (
+    *({},) * 5,
+    {"placementScore": {"disabled": [{"name": "*"}]}},
+    {"reserve": {"disabled": [{"name": "DefaultPreemption"}]}},
+)
+
+
+@st.composite
+def _tree(draw: st.DrawFn, first: Json, priority: int, members: int, *, is_validated: bool) -> list[Json]:
     """A tree of groups of two to four levels, in which `first` is a PodGroup."""
     tree = [_composite(draw, "tree-0", priority, 3)]
     for index in range(1, draw(st.integers(1, 3))):
         above = draw(st.sampled_from(tree[-1:] if index == 2 else tree))
         tree.append(_below(_composite(draw, f"tree-{index}", 0, 2), above))
+    if is_validated and len(tree) == 3 and draw(st.integers(0, 9)) == 7:
+        tree.append(_below(_composite(draw, "tree-3", 0, 2), tree[-1]))
     composites = tuple(tree)
     for index in range(draw(st.integers(1, 4))):
         leaf = (
@@ -146,7 +213,29 @@ def _tree(draw: st.DrawFn, first: Json, priority: int, members: int) -> list[Jso
         )
         tree.append(_below(leaf, draw(st.sampled_from(composites))))
         leaf["metadata"]["creationTimestamp"] = f"2026-01-01T00:00:0{draw(st.integers(0, 2))}Z"
+    if is_validated:
+        for each in tree:
+            each["apiVersion"] = "scheduling.k8s.io/v1beta1"
+            workload = "other" if draw(st.integers(0, 40)) == 7 else "whole"
+            each["spec"]["workloadRef"] = {"workloadName": workload, "templateName": each["metadata"]["name"]}
+            if draw(st.integers(0, 15)) != 7:
+                _go_with(each, tree)
     return tree
+
+
+def _go_with(group: Json, tree: list[Json]) -> None:
+    """Change what would keep the whole tree from being tried."""
+    root, spec = tree[0]["spec"], group["spec"]
+    above = next((each["spec"] for each in tree if each["metadata"]["name"] == spec.get(_ABOVE)), root)
+    if spec is root:
+        return
+    spec.pop("priority", None)
+    spec.pop("preemptionPolicy", None)
+    spec |= {name: root[name] for name in ("priority", "preemptionPolicy") if name in root}
+    if "gang" in above["schedulingPolicy"] and "basic" in spec["schedulingPolicy"]:
+        spec["schedulingPolicy"] = {"gang": {"minCount" if group["kind"] == "PodGroup" else "minGroupCount": 1}}
+    if "all" in (above.get("disruptionMode") or {}):
+        spec["disruptionMode"] = {"all": {}}
 
 
 def _composite(draw: st.DrawFn, name: str, priority: int, groups: int) -> Json:
@@ -161,7 +250,7 @@ def _composite(draw: st.DrawFn, name: str, priority: int, groups: int) -> Json:
 
 
 def _below(group: Json, above: Json) -> Json:
-    group["spec"]["parentCompositePodGroupName"] = above["metadata"]["name"]
+    group["spec"][_ABOVE] = above["metadata"]["name"]
     return group
 
 
@@ -188,7 +277,7 @@ def _running(
     own = priority if member in leaves and (is_newer or draw(st.booleans())) else draw(st.sampled_from([0, 0, 50]))
     status = {
         "phase": "Running",
-        "startTime": f"2026-01-01T00:0{0 if member == OTHER and started_alike else index + 1}:00Z",
+        "startTime": f"2026-01-01T00:{0 if member == OTHER and started_alike else index + 1:02}:00Z",
     }
     return pod(f"run-{index}", NAMESPACE, draw(labels), {**spec, "priority": own}, status)
 
@@ -256,7 +345,7 @@ def _claim(draw: st.DrawFn, owner: Json, kind: str, index: int, names: list[str]
 
 def _specs(about: frozenset[str]) -> st.SearchStrategy[Json]:
     """Pods' specs; where preemption is the topic, of pods that fill a node soon."""
-    if "victims" not in about or "resources" in about:
+    if not {"victims", "alike"} & about or "resources" in about:
         return specs(about)
     wants = st.sampled_from(["1", "1500m", "2"])
     return st.builds(

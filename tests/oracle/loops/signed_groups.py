@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tests.oracle.build import Answer, Request
 
 FOLDER = Path(__file__).parents[3] / "fixtures" / "signed_groups"
-MINORS = ("1.36", "1.37")
+MINORS = ("1.36", "1.37", "1.38")
 GROUP = "default/group"
 PLAIN = 10
 """Recorded groups in which batching changes nothing."""
@@ -34,7 +34,7 @@ def signed_group(chance: random.Random, minor: str) -> Request:
     waiting = [each for each in request["objects"] if each["kind"] == "Pod" and not each["spec"].get("nodeName")]
     others = [each for each in request["objects"] if each not in waiting]
     least = chance.randint(1, max(1, len(waiting) - 1))
-    is_newer = minor == "1.37"
+    is_newer = minor != "1.36"
     group = {
         "apiVersion": f"scheduling.k8s.io/{'v1beta1' if is_newer else 'v1alpha2'}",
         "kind": "PodGroup",

@@ -10,6 +10,7 @@ import (
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework/preemption"
 
@@ -55,4 +56,9 @@ func unranked(nodes []NodeInfo) []framework.NodeWithRank {
 // nextStart is the index at which the next search for nodes begins.
 func nextStart(sched *scheduler.Scheduler) reflect.Value {
 	return unexported(unexported(sched, "algorithm").Interface(), "nextStartNodeIndex")
+}
+
+// placementOptions are those about the placements of groups.
+func placementOptions(configuration *config.KubeSchedulerConfiguration) []scheduler.Option {
+	return []scheduler.Option{scheduler.WithPercentageOfPlacementsToScore(configuration.PercentageOfPlacementsToScore)}
 }

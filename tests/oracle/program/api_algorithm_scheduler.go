@@ -9,6 +9,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/klog/v2"
 	"k8s.io/kubernetes/pkg/scheduler"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework/preemption"
 
@@ -42,3 +43,6 @@ func (c *cycle) passExtenders(nodes []NodeInfo, statuses *framework.NodeToStatus
 func nextStart(sched *scheduler.Scheduler) reflect.Value {
 	return unexported(sched, "nextStartNodeIndex")
 }
+
+// placementOptions are none: all placements of a group are tried.
+func placementOptions(*config.KubeSchedulerConfiguration) []scheduler.Option { return nil }

@@ -1,4 +1,4 @@
-//go:build k8s1.37 && !k8s1.38
+//go:build k8s1.37
 
 package main
 
@@ -22,7 +22,7 @@ func (g *groupRun) pop(namespace, name string, pods []*v1.Pod) (*framework.Queue
 			return nil, err
 		}
 		if group, ok := entity.(*framework.QueuedPodGroupInfo); ok && slices.ContainsFunc(leaves(group.PodGroupInfo), func(leaf *framework.PodGroupInfo) bool {
-			return leaf.Namespace == namespace && leaf.Name == name
+			return leaf.GetNamespace() == namespace && leaf.GetName() == name
 		}) {
 			info = group
 		}
@@ -30,7 +30,7 @@ func (g *groupRun) pop(namespace, name string, pods []*v1.Pod) (*framework.Queue
 	queued := map[string]bool{}
 	if info != nil {
 		for _, leaf := range leaves(info.PodGroupInfo) {
-			members := info.QueuedPodInfos[fwk.PodGroupKey(leaf.Namespace, leaf.Name)]
+			members := membersIn(info, leaf)
 			slices.SortFunc(members, func(a, b *framework.QueuedPodInfo) int { return byQueue(a.Pod, b.Pod) })
 			for _, each := range members {
 				each.Timestamp = time.Time{}
@@ -47,33 +47,6 @@ func (g *groupRun) pop(namespace, name string, pods []*v1.Pod) (*framework.Queue
 		}
 	}
 	return info, nil
-}
-
-// leaves gives the PodGroups of a tree in the order of its cycle, or the PodGroup itself.
-func leaves(group *framework.PodGroupInfo) []*framework.PodGroupInfo {
-	if group.CompositePodGroup == nil {
-		return []*framework.PodGroupInfo{group}
-	}
-	found := []*framework.PodGroupInfo{}
-	for _, child := range group.GetChildGroups() {
-		found = append(found, leaves(child)...)
-	}
-	return found
-}
-
-// RunPodGroupPostFilterPlugins hands the pods of a tree to preemption in the order of the cycle; a Go map leaves the order of
-// the groups to chance.
-func (f *groupFramework) RunPodGroupPostFilterPlugins(ctx context.Context, state *framework.CycleState, group fwk.PodGroupInfo, schedule fwk.PodGroupSchedulingFunc) (*fwk.PodGroupPostFilterResult, *fwk.Status) {
-	place := func(assignment fwk.ProposedAssignment) int {
-		return slices.IndexFunc(f.run.answer.Members, func(member *GroupMember) bool { return member.Pod == keyOf(assignment.GetPod()) })
-	}
-	return f.Framework.RunPodGroupPostFilterPlugins(ctx, state, group, func(ctx context.Context) (*fwk.PodGroupAssignments, *fwk.Status) {
-		found, status := schedule(ctx)
-		if found != nil {
-			slices.SortFunc(found.ProposedAssignments, func(a, b fwk.ProposedAssignment) int { return place(a) - place(b) })
-		}
-		return found, status
-	})
 }
 
 func (f *groupFramework) RunPlacementGeneratePlugins(ctx context.Context, state fwk.PodGroupCycleState, group fwk.PodGroupInfo, nodes []fwk.NodeInfo) ([]*fwk.Placement, *fwk.Status) {

@@ -90,13 +90,15 @@ func startCluster(objects []runtime.Object, configuration *config.KubeSchedulerC
 
 	sched, err := scheduler.New(ctx, client, cluster.informers, nil,
 		recordTo(cluster.events),
-		scheduler.WithComponentConfigVersion(configuration.APIVersion),
-		scheduler.WithProfiles(configuration.Profiles...),
-		scheduler.WithPercentageOfNodesToScore(configuration.PercentageOfNodesToScore),
-		scheduler.WithParallelism(configuration.Parallelism),
-		scheduler.WithExtenders(configuration.Extenders...),
-		scheduler.WithPodInitialBackoffSeconds(configuration.PodInitialBackoffSeconds),
-		scheduler.WithPodMaxBackoffSeconds(configuration.PodMaxBackoffSeconds),
+		append(placementOptions(configuration),
+			scheduler.WithComponentConfigVersion(configuration.APIVersion),
+			scheduler.WithProfiles(configuration.Profiles...),
+			scheduler.WithPercentageOfNodesToScore(configuration.PercentageOfNodesToScore),
+			scheduler.WithParallelism(configuration.Parallelism),
+			scheduler.WithExtenders(configuration.Extenders...),
+			scheduler.WithPodInitialBackoffSeconds(configuration.PodInitialBackoffSeconds),
+			scheduler.WithPodMaxBackoffSeconds(configuration.PodMaxBackoffSeconds),
+		)...,
 	)
 	if err != nil {
 		stop()

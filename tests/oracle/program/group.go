@@ -1,4 +1,4 @@
-//go:build k8s1.36 && !k8s1.38
+//go:build k8s1.36
 
 package main
 
@@ -26,9 +26,6 @@ import (
 
 //go:linkname scheduleOnePodGroup k8s.io/kubernetes/pkg/scheduler.(*Scheduler).scheduleOnePodGroup
 func scheduleOnePodGroup(*scheduler.Scheduler, context.Context, *framework.QueuedPodGroupInfo)
-
-//go:linkname findNodesThatFitPod k8s.io/kubernetes/pkg/scheduler.(*Scheduler).findNodesThatFitPod
-func findNodesThatFitPod(*scheduler.Scheduler, context.Context, framework.Framework, CycleState, *framework.QueuedPodInfo) ([]NodeInfo, framework.Diagnosis, string, error)
 
 // groupRun watches one cycle of a group. What kube-scheduler leaves to chance is decided by name: the node among those that
 // tie, the order in which placements are tried, and the placement among those that tie.
@@ -61,6 +58,7 @@ func (s *session) scheduleGroup(key string) *GroupResponse {
 
 func (g *groupRun) observe() {
 	g.onWrite = g.written
+	g.unshuffled()
 	schedulePod := g.sched.SchedulePod
 	g.sched.SchedulePod = func(ctx context.Context, fw framework.Framework, state CycleState, info *framework.QueuedPodInfo) (scheduler.ScheduleResult, error) {
 		again := state.Clone()
@@ -100,12 +98,7 @@ func (g *groupRun) observe() {
 func (g *groupRun) tied(ctx context.Context, fw framework.Framework, state CycleState, info *framework.QueuedPodInfo) []string {
 	unsigned := *info
 	unsigned.PodSignature = nil // the order of nodes that a signed pod would take belongs to the next member
-	feasible, _, _, err := findNodesThatFitPod(g.sched, ctx, fw, state, &unsigned)
-	if err != nil {
-		g.answer.Error = "oracle: " + err.Error()
-		return nil
-	}
-	scores, err := prioritizeNodes(ctx, nil, fw, state, info.Pod, feasible)
+	scores, err := g.scores(ctx, fw, state, &unsigned)
 	if err != nil {
 		g.answer.Error = "oracle: " + err.Error()
 		return nil
@@ -181,7 +174,8 @@ func (g *groupRun) written(action clienttesting.Action) {
 			g.bindings <- [2]string{binding.Namespace + "/" + binding.Name, binding.Target.Name}
 		}
 	case clienttesting.PatchAction:
-		if action.GetResource().Resource == "podgroups" {
+		switch action.GetResource().Resource {
+		case "podgroups", "compositepodgroups":
 			g.patched(write)
 		}
 	case clienttesting.DeleteAction:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from kubectl_sched.binding.second_scheduler.queued_pod import Queued, QueuedPod
     from kubectl_sched.binding.second_scheduler.scheduling_queue import Rejected, SchedulingQueue
     from kubectl_sched.binding.writer import Request
+    from kubectl_sched.framework.podgroup_info import Group
     from kubectl_sched.scheduler.cycle_result import CycleResult
     from kubectl_sched.scheduler.podgroup_result import Condition, Member, PodGroupResult
     from kubectl_sched.scheduler.scheduler import Scheduler
@@ -168,19 +169,19 @@ class PodGroupAttempts:
         framework = self._scheduler.framework(scheduler_name_of(result.info.pods[0])) if result.info.pods else None
         return preemptions_of_group(result, framework) if self._may_preempt and framework is not None else ()
 
-    def _patches(self, conditions: Iterable[tuple[PodGroup, Condition]]) -> Iterator[tuple[PodGroup, Request]]:
+    def _patches(self, conditions: Iterable[tuple[Group, Condition]]) -> Iterator[tuple[Group, Request]]:
         """Yield the patches of the conditions that change."""
         for group, condition in conditions:
             if condition.status == "True":
                 self._scheduled.add(group.metadata.uid)
             elif group.metadata.uid in self._scheduled:
                 continue
-            path = f"{self._served_at}/namespaces/{group.namespace}/podgroups/{group.name}"
+            path = f"{self._served_at}/namespaces/{group.namespace}/{type(group).__name__.lower()}s/{group.name}"
             request = condition_patch(group, condition, path)
             if request is not None:
                 yield group, request
 
-    def untold(self, bound: Iterable[Pod]) -> Iterator[tuple[PodGroup, Request]]:
+    def untold(self, bound: Iterable[Pod]) -> Iterator[tuple[Group, Request]]:
         """Yield the conditions of these pods' groups that a replica which was killed has left out."""
         nodes, release = self._cache.snapshot({}), self._scheduler.configuration.release
         names = ((pod.namespace, pod.spec.scheduling_group) for pod in bound)
@@ -190,7 +191,7 @@ class PodGroupAttempts:
                 continue
             info = info_of(group, nodes, ())
             if len(info.scheduled) >= (info.min_count or 1):
-                yield from self._patches([(group, condition_of(SUCCESS, release))])
+                yield from self._patches([(group, condition_of(info, SUCCESS, release))])
 
     def gone(self, group: PodGroup) -> None:
         """Forget a group that has been deleted."""

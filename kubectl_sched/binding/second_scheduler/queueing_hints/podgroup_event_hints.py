@@ -33,9 +33,15 @@ def pod_group(question: HintQuestion) -> bool:
 
 
 def composite_pod_group(question: HintQuestion) -> bool:
-    """A CompositePodGroup of the pod's tree has come."""
+    """A CompositePodGroup of the pod's tree has come or, since 1.38, needs fewer groups."""
     old, new = question.after(CompositePodGroup)
-    return old is None and _is_near(question, CompositePodGroup, new.name, new.namespace)
+    if old is not None:
+        before, now = (each.spec.scheduling_policy.gang for each in (old, new))
+        if not question.release.smaller_trees_wake or before is None or now is None:
+            return False
+        if now.min_group_count >= before.min_group_count:
+            return False
+    return _is_near(question, CompositePodGroup, new.name, new.namespace)
 
 
 def workload(question: HintQuestion) -> bool:
