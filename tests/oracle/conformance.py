@@ -48,7 +48,7 @@ own.
 
 writes this page. The minors stand for 1.33.13, 1.34.4, 1.35.4, 1.36.2, 1.37.1 and v1.38.0-beta.0; a patch release asked
 for by its number has a column of its own. CI compares a sample of 1.36 and holds the recorded decisions of every minor;
-1.38 is compared by command only (its program takes a newer Go and minutes to build), and its cycles of groups are not.
+1.38 is compared by command only (its program takes a newer Go and minutes to build).
 The last row but one compares the queue of `bind --watch` with kube-scheduler's `PriorityQueue` over random sequences of
 80 steps (pods come, change and go, are taken out, rejected, bound; events, time, gates): after each step both must hold
 the same pods in activeQ, backoffQ and among the unschedulable, and hand out the same one.
@@ -67,7 +67,7 @@ GROUPS = """
 
 Cycles of generated groups (`explain podgroup`, [groups.md](../groups.md)), each compared with the cycle that the real
 kube-scheduler runs: every member's node and ties or its message and nomination, in every placement, scores of
-placements, victims, and the PodGroups' conditions, those of trees, too. Each cell is *cycles compared / differences*.
+placements, victims, and the groups' conditions, those of trees, too. Each cell is *cycles compared / differences*.
 Which of several equal victims goes kube-scheduler 1.36 draws: where its answer to the same question changes, one of its
 answers is enough.
 

@@ -1,4 +1,4 @@
-"""Cycles of groups as the real kube-scheduler 1.36 and 1.37 ran them, recorded with `tests.oracle.record_groups`."""
+"""Cycles of groups as the real kube-schedulers since 1.36 ran them, recorded with `tests.oracle.record_groups`."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ class Cluster:
     limits = SERVICE
 
     def __init__(self, minor: str, *, preempts: bool = False, **gates: bool) -> None:
-        on = {"GenericWorkload": True, **({"GangScheduling": True} if minor != "1.37" else {}), **gates}
+        on = {"GenericWorkload": True, **({"GangScheduling": True} if minor in {"1.35", "1.36"} else {}), **gates}
         configuration = load_configuration(None, KubeVersion.parse(minor), on)
         cache = Cache(scheduler_options(configuration.features.enabled))
         scheduler = Scheduler(configuration, cache.snapshot({}), limits=self.limits)
@@ -417,6 +417,28 @@ def test_a_tree_of_groups_is_placed_at_once_when_all_of_it_is_there() -> None:
     cluster.tell(composite("all", 2))
     assert set(cluster.decide()) == {"a-0", "b-0"}
     assert sorted(path.split("/")[-2] for path, _ in cluster.recorder.conditions) == ["a", "b"]
+
+
+TREES = {"CompositePodGroup": True, "TopologyAwareWorkloadScheduling": True}
+
+
+def test_every_group_of_a_tree_has_a_condition_since_1_38() -> None:
+    cluster = Cluster("1.38", **TREES)
+    cluster.tell(small("n1"), group("a", 1, parentCompositePodGroupName="all"), composite("all", 1))
+    cluster.tell(*members(1, of="a"))
+    assert cluster.decide() == {"a-0": "n1"}
+    parts = [path.split("/")[-3:-1] for path, _ in cluster.recorder.conditions]
+    assert sorted(parts) == [["compositepodgroups", "all"], ["podgroups", "a"]]
+
+
+@pytest.mark.parametrize(("minor", "is_new"), [("1.37", False), ("1.38", True)])
+def test_a_tree_that_needs_fewer_groups_now_is_tried_again(minor: str, is_new: bool) -> None:
+    cluster = Cluster(minor, **TREES)
+    cluster.tell(small("n1"), group("a", 1, parentCompositePodGroupName="all"), composite("all", 2))
+    cluster.tell(*members(1, of="a"))
+    assert cluster.decide() == {}
+    cluster.tell(composite("all", 1))
+    assert (cluster.decide() == {"a-0": "n1"}) == is_new
 
 
 def test_a_group_that_no_cycle_can_judge_is_told_and_the_others_are_bound(capsys: pytest.CaptureFixture[str]) -> None:
