@@ -134,7 +134,7 @@ class Placement(Record, frozen=True, kw_only=True):
 
 
 class PlacementProgress(NamedTuple):
-    """How far a group is on one placement, in members or in groups below it."""
+    """The progress of a group on one placement, in members or in groups below it."""
 
     scheduled: int
     remaining: int

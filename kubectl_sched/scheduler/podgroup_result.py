@@ -125,7 +125,7 @@ class PodGroupResult(CachingRecord, frozen=True, kw_only=True):
     """Of the feasible placements; None where fewer than two are feasible, as nothing is scored then."""
 
     placements_left: int = 0
-    """How many placements were not tried since enough others fit; chance decides which."""
+    """The number of placements left untried as enough others fit; chance decides which."""
 
     chosen: PlacementResult | None = None
     """The first in name order of the tied placements, or the first of all where none is feasible."""

@@ -20,8 +20,7 @@ from kubectl_sched.framework.podgroup_info import (
     TriedMember,
 )
 from kubectl_sched.framework.status import Code, Status, error, unschedulable
-from kubectl_sched.scheduler.placement_scores import score_placements
-from kubectl_sched.scheduler.placements_to_try import nominated_placement, placements_to_try
+from kubectl_sched.scheduler.placement_choice import nominated_placement, placements_to_try, score_placements
 from kubectl_sched.scheduler.podgroup_algorithm import Algorithm, all_rows
 from kubectl_sched.scheduler.podgroup_completion import completed, with_post_filter
 from kubectl_sched.scheduler.podgroup_post_filter import run_pod_group_post_filter

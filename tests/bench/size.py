@@ -29,7 +29,7 @@ PARTS = {
         r"node_provisioning/|queries/provisioning/|new_nodes|karpenter|cluster_autoscaler|scale_up_text"
     ),
     "pod groups, bound too": (
-        r"podgroup|pod_group|group_cycles|placement_scores|topology_placement|workload_gang|waiting_gangs"
+        r"podgroup|pod_group|group_cycles|placement_choice|topology_placement|workload_gang|waiting_gangs"
         r"|member_result|group_members"
     ),
     "gates and queues": r"diagnostics/gates/|kueue|gate_(data|sentences|holders|managers)|held_pods|ungated",

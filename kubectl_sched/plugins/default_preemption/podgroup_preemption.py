@@ -14,7 +14,7 @@ import numpy as np
 from kubectl_sched.framework.cycle_state import PluginError
 from kubectl_sched.framework.podgroup_info import PodGroupPostFilterResult, ProposedAssignment
 from kubectl_sched.framework.status import SUCCESS, Status, error, unresolvable, unschedulable
-from kubectl_sched.plugins.default_preemption.node_ranking import RankingByVictims, VictimOnNodes
+from kubectl_sched.plugins.default_preemption.victim_costs import RankingByVictims, VictimOnNodes
 from kubectl_sched.record import CachingRecord
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ class GroupPreemption(CachingRecord, frozen=True, kw_only=True):
         return [int(self.nodes.existing_pods.rows[index]) for index in victim.indices]
 
     def _violations(self, ordered: Sequence[Victim]) -> list[int]:
-        """How many pods of each victim would violate a budget."""
+        """Count for each victim its pods that would violate a budget."""
         pods = self.nodes.existing_pods.pods
         return self.budgets.violations_of_units([[pods[index] for index in victim.indices] for victim in ordered])
 
