@@ -46,9 +46,9 @@ def _rules(result: ScheduleResult) -> Iterator[Rule]:
 
         yield nominated_pods.findings
     if "DynamicResources" in result.rejection_masks and not result.fits:
-        from kubectl_sched.diagnostics.findings.resources import device_plugins
+        from kubectl_sched.diagnostics.findings.resources import device_plugins, unused_claims
 
-        yield device_plugins.devices_elsewhere
+        yield from (device_plugins.devices_elsewhere, unused_claims.findings)
     if result.pod.spec.volumes:
         yield from _about_volumes()
     if "VolumeBinding" in result.rejection_masks:
