@@ -24,7 +24,12 @@ _TROUBLES: Final = frozenset(
         "ClaimMisbound",
         "FailedAttachVolume",
         "FailedCreatePodSandBox",
+        "FailedMapVolume",
         "FailedMount",
+        "FailedPrepareDynamicResources",
+        "FailedResourceClaimCreation",
+        "InsufficientCapacityError",
+        "NetworkNotReady",
         "ProvisioningFailed",
         "VolumeMismatch",
     }
