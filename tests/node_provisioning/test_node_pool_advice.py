@@ -72,3 +72,11 @@ def test_nobody_is_told_to_tolerate_the_taint_of_system_nodes(tmp_path: Path) ->
     (told,) = advice(tmp_path, pool("system", taints=[SYSTEM]), pod(), types=None)
     assert "have a NodePool without the taint" in told["sentence"]
     assert "tolerate it" not in told["sentence"]
+
+
+def test_a_static_nodepool_grows_by_its_replicas(tmp_path: Path) -> None:
+    static = pool("fixed")
+    static["spec"]["replicas"] = 2
+    (told,) = advice(tmp_path, static, pod())
+    assert (told["field"], told["value"]) == ("spec.replicas", "3")
+    assert advice(tmp_path, static, pod(cpu="64")) == []

@@ -76,6 +76,20 @@ def higher_limits(pool: NodePool, limits: Sequence[LimitUse]) -> Iterator[Provis
         )
 
 
+def more_replicas(pool: NodePool, replicas: int) -> ProvisionerAdvice:
+    """Advise one node more of a NodePool that has a fixed number of them."""
+    return ProvisionerAdvice(
+        kind=NODE_POOL,
+        name=pool.name,
+        field="spec.replicas",
+        value=str(replicas + 1),
+        sentence=(
+            f"NodePool {pool.name} has a fixed number of nodes ({replicas}), and the pod fits on one of them: raise "
+            f"spec.replicas to {replicas + 1}, or have a NodePool without it"
+        ),
+    )
+
+
 def changed_pool(
     pool: NodePool, pod: Pod, options: Options, volumes: Sequence[Requirements], would_make: WouldMake
 ) -> Iterator[ProvisionerAdvice]:

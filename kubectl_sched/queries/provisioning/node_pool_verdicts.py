@@ -16,14 +16,14 @@ from kubectl_sched.node_provisioning.karpenter.scheduling.volume_topology import
     MissingVolumeObject,
     volume_requirements,
 )
-from kubectl_sched.queries.provisioning.node_pool_advice import LimitUse, changed_pool, higher_limits
+from kubectl_sched.queries.provisioning.node_pool_advice import LimitUse, changed_pool, higher_limits, more_replicas
 from kubectl_sched.queries.provisioning.provisioner_advice import (
     ProvisionerAdvice,  # noqa: TC001 - the JSON Schema is made from the types
 )
 from kubectl_sched.record import CachingRecord
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from kubectl_sched.api.apimachinery.quantity import Quantity
     from kubectl_sched.api.karpenter import NodePool
@@ -71,7 +71,8 @@ class PoolJudge:
     def verdict(self, pool: NodePool, ignored: str) -> PoolVerdict:
         """Judge a NodePool; `ignored` is the reason why Karpenter does not look at the pod at all."""
         if not usable_pools([pool]):
-            return PoolVerdict(name=pool.name, verdict=IMPOSSIBLE, reason=_unusable(pool))
+            advice = tuple(self._more_replicas(pool))
+            return PoolVerdict(name=pool.name, verdict=IMPOSSIBLE, reason=_unusable(pool), advice=advice)
         if ignored:
             return PoolVerdict(name=pool.name, verdict=IMPOSSIBLE, reason=ignored)
         unclear = self._unclear_labels(pool)
@@ -81,6 +82,12 @@ class PoolJudge:
         if apart is not None and not self._is_refused:
             return self._possible(pool, apart)
         return self._refused(pool, apart)
+
+    def _more_replicas(self, pool: NodePool) -> Iterator[ProvisionerAdvice]:
+        """Yield one replica more of a static NodePool, if the pod fits on its nodes."""
+        spec = pool.spec
+        if spec.replicas is not None and self._apart(replace(pool, spec=replace(spec, replicas=None))) is not None:
+            yield more_replicas(pool, spec.replicas)
 
     def _possible(self, pool: NodePool, claim: PlannedNodeClaim) -> PoolVerdict:
         count = len(claim.rows)
