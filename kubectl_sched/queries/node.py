@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from msgspec.structs import replace
 
-from kubectl_sched.api.apimachinery.quantity import InvalidQuantity
+from kubectl_sched.api.apimachinery.quantity import InvalidQuantity, parse_quantity
+from kubectl_sched.api.component_helpers.resource_names import is_extended_resource_name, is_huge_page_resource_name
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
 from kubectl_sched.errors import SchedError
 from kubectl_sched.framework.status import Code, Status
@@ -95,6 +96,17 @@ class NodeExplanation(CachingRecord, frozen=True, kw_only=True):
     removal: Removal
     unread: tuple[UnreadableKind, ...] = ()
     """The kinds that successors of the node's pods need and that were not read."""
+
+    @property
+    def not_offered(self) -> tuple[tuple[str, str, str], ...]:
+        """Devices and huge pages of which less is allocatable than the node has: the name, the capacity, the rest."""
+        has, offered = self.node.status.capacity, self.node.status.allocatable
+        named = [each for each in has if is_extended_resource_name(each) or is_huge_page_resource_name(each)]
+        try:
+            less = [each for each in named if parse_quantity(offered.get(each, "0")) < parse_quantity(has[each])]
+        except InvalidQuantity:
+            return ()
+        return tuple((each, str(has[each]), str(offered.get(each, "0"))) for each in less)
 
     @property
     def waste(self) -> float:

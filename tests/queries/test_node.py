@@ -86,3 +86,14 @@ def test_an_empty_node_rests_on_no_budget(tmp_path: Path) -> None:
 def test_a_node_that_is_not_there_is_bad_input() -> None:
     done = run("explain", "node/general-9", *DEMO)
     assert (done.returncode, "near it: general-1" in done.stderr) == (2, True)
+
+
+def test_devices_that_a_node_has_and_does_not_offer_are_named(tmp_path: Path) -> None:
+    amounts = {"cpu": "4", "memory": "8Gi", "pods": "110"}
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "g1"},
+            "status": {"capacity": {**amounts, "nvidia.com/gpu": "8", "hugepages-2Mi": "1Gi"},
+                       "allocatable": {**amounts, "nvidia.com/gpu": "0", "hugepages-2Mi": "1Gi"}}}  # fmt: skip
+    (tmp_path / "cluster.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [node]}))
+    shown = run("explain", "node", "g1", "--from", str(tmp_path / "cluster.json")).stdout
+    assert "It has 8 nvidia.com/gpu, of which 0 can be requested: look at its device plugin" in " ".join(shown.split())
+    assert "hugepages" not in shown

@@ -144,6 +144,9 @@ def _parts(found: NodeExplanation) -> Iterator[Said]:
 def _about_room(found: NodeExplanation) -> Iterator[Said]:
     if found.deferred:
         yield Sentence(text=f"A resize waits for room here: {listed([pod.key for pod in found.deferred])}.")
+    for name, has, offered in found.not_offered:
+        why = "reserve them before the kubelet starts" if name.startswith("hugepages-") else "look at its device plugin"
+        yield Sentence(text=f"It has {safe(has)} {safe(name)}, of which {safe(offered)} can be requested: {why}.")
     spec = found.node.spec
     taints = [f"{each.key}:{each.effect}" for each in spec.taints]
     if spec.unschedulable or taints:
