@@ -96,4 +96,4 @@ def test_devices_that_a_node_has_and_does_not_offer_are_named(tmp_path: Path) ->
     (tmp_path / "cluster.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [node]}))
     shown = run("explain", "node", "g1", "--from", str(tmp_path / "cluster.json")).stdout
     assert "It has 8 nvidia.com/gpu, of which 0 can be requested: look at its device plugin" in " ".join(shown.split())
-    assert "hugepages" not in shown
+    assert "It has 1Gi hugepages" not in shown
