@@ -43,7 +43,7 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
         finalize=_visible,
     )
-    environment.filters.update(json=as_json, words=_breakable, lines=_in_lines, snippet=_snippet)
+    environment.filters.update(json=as_json, words=_breakable, paths=_with_breakable_paths, lines=_in_lines, snippet=_snippet)
     environment.tests.update(said=_is_said)
     for name in ("page.css", "page.js"):
         text = _as_markup(loader.get_source(environment, name)[0])
@@ -87,6 +87,13 @@ def _breakable(name: str) -> Markup:
     from markupsafe import Markup, escape
 
     return Markup("<wbr>").join(escape(safe(part)) for part in _WORDS_OF_A_NAME.split(name))
+
+
+def _with_breakable_paths(text: str) -> Markup:
+    """Text whose names may break after their slashes."""
+    from markupsafe import Markup, escape
+
+    return Markup("/<wbr>").join(escape(safe(part)) for part in text.split("/"))
 
 
 _ESCAPES = str.maketrans({character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"})
