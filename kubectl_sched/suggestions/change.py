@@ -353,7 +353,8 @@ class Suggestion(Record, frozen=True, kw_only=True):
             return self.text.removeprefix("Nothing to do: ").rstrip(".")
         steps = " and ".join(change.step for change in self.changes)
         told = "; ".join(filter(None, (self._made_anew, self.caution)))
-        return f"{steps}{self._gain}{f' ({told})' if told else ''}"
+        gain = ": fits there" if self._gain == f": fits on {self.node}" and self.node in steps.split() else self._gain
+        return f"{steps}{gain}{f' ({told})' if told else ''}"
 
     @property
     def _gain(self) -> str:

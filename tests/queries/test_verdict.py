@@ -12,7 +12,7 @@ from msgspec import yaml
 from msgspec.structs import replace
 
 from kubectl_sched.queries.explanation import Explanation
-from kubectl_sched.queries.verdict.wording import LONGEST, node_name
+from kubectl_sched.queries.verdict.wording import LONGEST, node_name, without_domain
 from kubectl_sched.render.sentences.below_verdict import below_verdict
 from kubectl_sched.scheduler.result import Outcome
 from tests.plugins.clusters import node, pod, requests, snapshot
@@ -103,6 +103,21 @@ def test_the_verdict_is_short_and_the_groups_have_each_node_once(
 def test_no_name_of_a_node_is_cut_where_it_differs(names: list[str]) -> None:
     nodes = snapshot(*map(node, names))
     assert len({node_name(name, nodes) for name in names}) == len(names)
+
+
+@pytest.mark.parametrize(
+    ("names", "text", "said"),
+    [
+        (["w-1.eu.internal", "w-2.eu.internal"], "off w-1.eu.internal: it has 0.5 cpu.", "off w-1: it has 0.5 cpu."),
+        (["w-1.eu.internal", "w-2.eu.internal"], "fits on w-1.eu.internal.", "fits on w-1."),
+        (["w-1.eu.internal", "w-2.eu.internal"], "label w-1.eu.internal/pool", "label w-1.eu.internal/pool"),
+        (["w-1.eu.internal", "w-2.eu.internal"], "w-1.eu.internal.example", "w-1.eu.internal.example"),
+        (["10.20.96.9", "10.20.97.9"], "10.20.96.9 has 0.9 cpu", "10.20.96.9 has 0.9 cpu"),
+        (["w-1.eu.internal"], "w-1.eu.internal", "w-1.eu.internal"),
+    ],
+)
+def test_a_text_names_nodes_without_the_domain_that_all_share(names: list[str], text: str, said: str) -> None:
+    assert without_domain(text, snapshot(*map(node, names))) == said
 
 
 @pytest.mark.parametrize(

@@ -273,7 +273,7 @@ CASES: dict[Kind, Case] = {
     Kind.UNTAINT: Case(
         [host("w1", taints=[DEDICATED])],
         {},
-        "It would fit on w1 without the taint dedicated=gpu:NoSchedule on w1 (any pod may then run on w1).",
+        "It would fit on w1 without the taint dedicated=gpu:NoSchedule on w1 (any pod may then run there).",
     ),
     Kind.PIN: Case(
         [host("w1"), host("w2"), blue("w2", **requests(cpu="4"))],

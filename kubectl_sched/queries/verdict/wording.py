@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -45,11 +46,12 @@ def grown(text: str, more: Iterable[str]) -> str:
 
 @lru_cache(maxsize=8)
 def _shared_domain(names: tuple[str, ...]) -> str:
-    """Return the end that all names share, from a dot on: the domain of the machines."""
+    """Return the end that all names share, from a dot on: the domain of the machines, not a part of addresses."""
     length = _common([name[::-1] for name in names])
     shared = names[0][len(names[0]) - length :]
     start = shared.find(".")
-    return shared[start:] if start >= 0 and all(len(name) > len(shared[start:]) for name in names) else ""
+    is_domain = start >= 0 and any(character.isalpha() for character in shared[start:])
+    return shared[start:] if is_domain and all(len(name) > len(shared[start:]) for name in names) else ""
 
 
 @lru_cache(maxsize=8)
@@ -73,6 +75,13 @@ def node_name(name: str, nodes: Snapshot) -> str:
     short = name.removesuffix(_shared_domain(names))
     begun = _shared_beginning(names)
     return f"{_CUT}{short[begun:]}" if len(short) > LONGEST_NAME and begun > 1 else short
+
+
+def without_domain(text: str, nodes: Snapshot) -> str:
+    """Return a text in which nodes have their names without the domain that the names of all nodes share."""
+    names = tuple(nodes.whole.names)
+    domain = _shared_domain(names) if len(names) > 1 else ""
+    return re.sub(rf"(?<=\w){re.escape(domain)}(?![\w/-]|\.\w)", "", text) if domain in text and domain else text
 
 
 def noun(resource: str, amount: int = 2) -> str:

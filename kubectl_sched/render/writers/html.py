@@ -43,7 +43,8 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
         finalize=_visible,
     )
-    environment.filters.update(json=as_json, words=_breakable, paths=_with_breakable_paths, lines=_in_lines, snippet=_snippet)
+    environment.filters.update(json=as_json, words=_breakable, paths=_with_breakable_paths)
+    environment.filters.update(lines=_in_lines, snippet=_snippet)
     environment.tests.update(said=_is_said)
     for name in ("page.css", "page.js"):
         text = _as_markup(loader.get_source(environment, name)[0])

@@ -173,7 +173,7 @@ def _take_off(result: ScheduleResult, row: int, taint: Taint) -> Change | None:
         step=f"take the taint {taint} off {name}",
         node_name=name,
         node=lambda node: without_taint(node, taint),
-        caution=f"any pod may then run on {name}{control_plane}",
+        caution=f"any pod may then run there{control_plane}",
     )
 
 
