@@ -241,13 +241,10 @@ def _of_workload(
 
 
 def _without_pods(kind: str, name: str, objects: Sequence[KubernetesObject], namespace: str | None) -> str:
-    """Return why a workload has no pods, and the command that says where some would land."""
+    """Return the command that says where pods of the workload would land."""
     for item in objects:
         if type(item).__name__ == kind and item.name == name and namespace in {None, item.namespace}:
-            spec, line = getattr(item, "spec", None), f"`kubectl sched whatif {kind.lower()}/{name} -n {item.namespace}"
-            if getattr(spec, "replicas", None) == 0:
-                return f", as its replicas are 0; {line} --replicas 1` says where one would land"
-            return f"; {line}` says where its pods would land"
+            return f"; `kubectl sched whatif {kind.lower()}/{name} -n {item.namespace}` says where its pods would land"
     return "; `whatif` says where the pods of its manifest would land"
 
 

@@ -161,12 +161,14 @@ def _less(pod: Pod, resource: str, missing: int) -> Change | None:
     """Return the change that asks for less in the container that requests the most, or in the pod's requests."""
     if resource == PODS or not pod.spec.containers:
         return None
-    amount, who, _ = _largest(pod, resource)
+    amount, who, written = _largest(pod, resource)
     left = _rounded(resource, amount - missing)
     if left < amount * _LEAST_LEFT or left <= 0:
         return None
     text = amount_text(resource, left)
     now, then = amount_texts(resource, amount, left)
+    if is_bytes(resource) and not written.isdecimal():
+        now = written
     caution = _with_less(resource, then)
     if pod_qos(pod) == "Guaranteed" and pod_qos(_requesting(pod, resource, text)) != "Guaranteed":
         caution += "; it is no longer Guaranteed, as its limits stay"
