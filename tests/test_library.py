@@ -120,7 +120,7 @@ QUESTIONS: dict[str, Callable[[ks.Cluster], Any]] = {
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
-def test_an_answer_shows_itself_in_every_form(name: str) -> None:
+def test_an_answer_shows_itself_in_every_form(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     answer = QUESTIONS[name](ks.read("fixtures/demo"))
     assert repr(answer) == f"<{type(answer).__name__}: {answer.verdict.rstrip('.')}>"
     assert answer.verdict in answer.to_markdown()
@@ -128,10 +128,15 @@ def test_an_answer_shows_itself_in_every_form(name: str) -> None:
     assert len(answer._repr_html_().encode()) < 100_000
     assert str(answer).strip()
     check(answer.to_dict())
-    pandas = pytest.importorskip("pandas")
+    pandas, polars = map(pytest.importorskip, ("pandas", "polars"))
     frame = answer.to_frame()
     assert isinstance(frame, pandas.DataFrame)
     assert len(frame.columns)
+    monkeypatch.setitem(sys.modules, "pandas", None)  # as if it were not installed
+    other = answer.to_frame()
+    assert isinstance(other, polars.DataFrame)
+    assert other.columns == list(frame.columns)
+    assert other.to_dicts() == frame.astype(object).where(frame.notna(), None).to_dict("records")
 
 
 def test_the_marks_of_a_manifest_are_those_of_the_command_line() -> None:
