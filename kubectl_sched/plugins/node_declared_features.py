@@ -61,6 +61,15 @@ def _has_seccomp_artifact(pod: Pod) -> bool:
     )
 
 
+def _parts(pod: Pod) -> int:
+    """Return the number of parts of the pod in which a feature is looked for."""
+    spec = pod.spec
+    containers = (*spec.init_containers, *spec.containers, *spec.ephemeral_containers)
+    within = sum(len(each.volume_mounts) + len(each.restart_policy_rules) for each in containers)
+    sources = sum(len(volume.projected.sources) for volume in spec.volumes if volume.projected is not None)
+    return len(containers) + within + len(spec.volumes) + sources
+
+
 _MLDSA: Final = frozenset({"MLDSA44", "MLDSA65", "MLDSA87"})
 
 _NEEDED: Final[Mapping[str, tuple[Callable[[Pod], bool], str]]] = {
@@ -99,6 +108,7 @@ class NodeDeclaredFeatures(PreFilterPlugin, FilterPlugin, SignPlugin):
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
         """Skip pods that need nothing special."""
+        state.budget.spend(len(self._inferred) * _parts(pod) if self._enabled else 0)
         needed = self.needed(pod)
         if not needed:
             return PreFilterResult(status=SKIP)

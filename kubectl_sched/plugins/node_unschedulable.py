@@ -47,6 +47,7 @@ class NodeUnschedulable(PreFilterPlugin, FilterPlugin, TolerationsSigner):
 
     def filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> NodeToStatus:
         """Reject cordoned nodes unless the pod tolerates that."""
+        state.budget.spend(len(pod.spec.tolerations))
         if self._grows_in_place(pod) or self._tolerates(pod):
             return Column.filled(len(nodes), SUCCESS)
         return Column(nodes.unschedulable.astype(np.int32), (SUCCESS, _CORDONED))

@@ -58,6 +58,8 @@ class VolumeTopology(NamedTuple):
 
 Topologies: TypeAlias = tuple[VolumeTopology, ...]
 
+_STEPS_A_VOLUME: Final = 4
+
 PRE_FILTER_STATE: StateKey[Topologies] = StateKey(name="PreFilterVolumeZone")
 
 
@@ -74,6 +76,7 @@ class VolumeZone(PreFilterPlugin, FilterPlugin, VolumesSigner):
         """Read the labels of the pod's volumes; skip pods whose volumes have none."""
         if not pod.spec.volumes or self._grows_in_place(pod):
             return PreFilterResult(status=SKIP)
+        state.budget.spend(_STEPS_A_VOLUME * len(pod.spec.volumes))
         found = _topologies(pod, nodes.objects)
         if isinstance(found, Status):
             return PreFilterResult(status=found)
@@ -100,7 +103,9 @@ class VolumeZone(PreFilterPlugin, FilterPlugin, VolumesSigner):
         topologies = self._topologies(state, pod, nodes)
         if isinstance(topologies, Status):
             return Column.filled(len(nodes), topologies)
-        return _node_labels(nodes).map(lambda labels: _CONFLICT if _conflict(topologies, labels) else SUCCESS)
+        node_labels = _node_labels(nodes)
+        state.budget.spend(len(topologies) * len(node_labels.values))
+        return node_labels.map(lambda labels: _CONFLICT if _conflict(topologies, labels) else SUCCESS)
 
     def explain_filter(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
         """Each volume that is elsewhere: where it is, and where the node is."""

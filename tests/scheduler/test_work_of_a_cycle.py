@@ -5,24 +5,29 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+import numpy as np
 import pytest
 from msgspec import structs
 
 from kubectl_sched.api.resource import DeviceClass, ResourceClaim
 from kubectl_sched.binding.second_scheduler.queueing_hints.hint_question import HintQuestion
 from kubectl_sched.binding.second_scheduler.queueing_hints.requeue_decision import HINTS
-from kubectl_sched.config import KubeVersion, load_configuration
+from kubectl_sched.config import SUPPORTED, KubeVersion, load_configuration
 from kubectl_sched.framework.cycle_budget import UNLIMITED, CycleBudget
+from kubectl_sched.framework.cycle_state import CycleState
+from kubectl_sched.framework.interface import FilterPlugin, PreFilterPlugin, PreScorePlugin, ScorePlugin
+from kubectl_sched.framework.status import SUCCESS
 from kubectl_sched.scheduler.scheduler import Scheduler
 from tests.plugins.clusters import node, pod, snapshot
 from tests.plugins.storage_objects import claim, storage_class, stored, volume
 from tests.scheduler.cycles import with_cycle
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.api.pod import Pod
+    from kubectl_sched.framework.interface import Plugin
     from kubectl_sched.snapshot import Snapshot
 
     Spec = Callable[[int], dict[str, Any]]
@@ -166,6 +171,7 @@ def cluster() -> Snapshot:
     for number, name in enumerate(named(2 * FEW, "open")):
         objects += [claim(name), volume(f"pv-{name}"), claim(f"own{number}", size=f"{number + 1}Mi")]
     objects.append(storage_class())
+    objects.append(msgspec.convert({"metadata": {"name": "none"}}, DeviceClass))
     request = {"name": "r", "exactly": {"deviceClassName": "none", "allocationMode": "ExactCount", "count": 1}}
     for name in named(2 * FEW, "devices"):
         identity = {"name": name, "namespace": "default", "uid": name}
@@ -320,3 +326,75 @@ def test_so_does_a_hint_about_another_pod_that_is_gone(which: tuple[str, str]) -
     once, twice = work(FEW), work(2 * FEW)
     assert once >= FEW, "the terms are not counted"
     assert twice <= MOST_GROWTH * once
+
+
+COUNTED: dict[tuple[str, str], Spec] = {
+    ("DynamicResources", "Filter"): SPECS["claims of devices"],
+    ("DynamicResources", "Score"): SPECS["claims of devices"],
+    ("ImageLocality", "Score"): SPECS["images"],
+    ("InterPodAffinity", "Filter"): SPECS["required pod anti-affinity"],
+    ("InterPodAffinity", "Score"): SPECS["preferred pod affinity"],
+    ("NodeAffinity", "Filter"): SPECS["required node affinity"],
+    ("NodeAffinity", "Score"): SPECS["preferred node affinity"],
+    ("NodeDeclaredFeatures", "Filter"): SPECS["images"],
+    ("NodePorts", "Filter"): SPECS["host ports"],
+    ("NodeResourcesBalancedAllocation", "Score"): SPECS["resources of one container"],
+    ("NodeResourcesFit", "Filter"): SPECS["resources of one container"],
+    ("NodeResourcesFit", "Score"): SPECS["resources of one container"],
+    ("NodeUnschedulable", "Filter"): SPECS["tolerations"],
+    ("NodeVolumeLimits", "Filter"): SPECS["claims"],
+    ("PodTopologySpread", "Filter"): SPECS["hard spread constraints"],
+    ("PodTopologySpread", "Score"): SPECS["soft spread constraints"],
+    ("TaintToleration", "Filter"): SPECS["tolerations"],
+    ("TaintToleration", "Score"): SPECS["tolerations"],
+    ("VolumeBinding", "Filter"): SPECS["claims to be bound"],
+    ("VolumeBinding", "Score"): SPECS["claims to be bound"],
+    ("VolumeRestrictions", "Filter"): SPECS["disks"],
+    ("VolumeZone", "Filter"): SPECS["claims"],
+}
+"""By plugin and half of the cycle (PreFilter belongs to Filter and PreScore to Score), lists of a pod that it reads."""
+
+WITHOUT_LISTS = frozenset({("DeferredPodScheduling", "Filter"), ("NodeName", "Filter")})
+"""Plugins that read none of a pod's lists there."""
+
+
+def plugins_of(version: KubeVersion) -> Mapping[str, Plugin]:
+    """Return the plugins of a minor with every feature that it has."""
+    configuration = load_configuration(None, version, {"AllAlpha": True, "AllBeta": True})
+    framework = Scheduler(configuration, CLUSTER, limits=UNLIMITED).framework("default-scheduler")
+    assert framework is not None
+    return framework.plugins
+
+
+def own_steps(plugin: Plugin, half: str, incoming: Pod) -> int:
+    """Return the steps that a plugin counts by itself: it is called directly, without what the runtime counts."""
+    state, rows = CycleState(CycleBudget(UNLIMITED)), np.arange(len(CLUSTER), dtype=np.intp)
+    before = plugin.pre_filter(state, incoming, CLUSTER).status if isinstance(plugin, PreFilterPlugin) else SUCCESS
+    if before.is_success and isinstance(plugin, FilterPlugin):
+        plugin.filter(state, incoming, CLUSTER)
+    filtered = state.budget.steps
+    if half == "Filter":
+        return filtered
+    ready = plugin.pre_score(state, incoming, CLUSTER, rows) if isinstance(plugin, PreScorePlugin) else SUCCESS
+    if ready.is_success and isinstance(plugin, ScorePlugin):
+        plugin.score(state, incoming, CLUSTER, rows)
+    return state.budget.steps - filtered
+
+
+@pytest.mark.parametrize("version", SUPPORTED, ids=str)
+def test_every_plugin_of_every_minor_counts_its_work(version: KubeVersion) -> None:
+    halves: dict[str, tuple[type[Any], ...]] = {
+        "Filter": (PreFilterPlugin, FilterPlugin),
+        "Score": (PreScorePlugin, ScorePlugin),
+    }
+    uncounted = []
+    for name, plugin in plugins_of(version).items():
+        for half, points in halves.items():
+            if not isinstance(plugin, points) or (name, half) in WITHOUT_LISTS:
+                continue
+            assert (name, half) in COUNTED
+            spec = COUNTED[name, half]
+            once, many = (own_steps(plugin, half, incoming(spec, size)) for size in (1, FEW))
+            if many - once < FEW // 8:
+                uncounted.append((name, half, once, many))
+    assert uncounted == []

@@ -273,6 +273,7 @@ class DynamicResources(
         from kubectl_sched.plugins.dynamic_resources.scoring import node_score
 
         for place, row in enumerate(rows):
+            state.budget.spend(len(known.claims.claims))
             outcome = self._filtering.outcome(known, pod, nodes.node(int(row)))
             if outcome.status.is_success and (outcome.allocations or known.claims.user_owned):
                 scores[place] = node_score(known, outcome.allocations, self._rules)

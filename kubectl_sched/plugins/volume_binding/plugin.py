@@ -187,6 +187,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         found = self._found(state, nodes)
         if not self._scores or found is None:
             return np.zeros(len(rows), dtype=np.int64)
+        state.budget.spend(len(pod.spec.volumes) * len(found.values))
         of_rows = found.take(rows)
         present = set(of_rows.codes.tolist())
         scores = [self.points(volumes) if code in present else 0 for code, volumes in enumerate(found.values)]
