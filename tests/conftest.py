@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # `--hypothesis-profile=exploring` looks for others each time.
 settings.register_profile("exploring", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("at-length", settings.get_profile("exploring"), derandomize=True)
-settings.register_profile("ordinary", settings.get_profile("at-length"), max_examples=40)
+settings.register_profile("ordinary", settings.get_profile("at-length"), max_examples=15)
 settings.load_profile("ordinary")
 
 # CEL raises the limit when it first compiles an expression, which Hypothesis takes for a fault of that test.

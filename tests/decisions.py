@@ -21,7 +21,7 @@ from kubectl_sched.sources.dump.reader import read
 from tests.oracle.build import patch_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from kubectl_sched.framework.status import Status
@@ -62,6 +62,20 @@ class _Case(msgspec.Struct):
 
 
 _NAMED = msgspec.json.Decoder(_Case)
+
+
+def wrong_cases(cases: Iterable[Recorded], check: Callable[[Recorded], object]) -> dict[str, object]:
+    """Return what a check finds wrong with cases, by their ids; an exception says which case it ends."""
+    wrong = {}
+    for case in cases:
+        try:
+            found = check(case)
+        except BaseException as error:
+            error.add_note(f"case {case.id}")
+            raise
+        if found:
+            wrong[case.id] = found
+    return wrong
 
 
 @cache

@@ -30,6 +30,7 @@ from kubectl_sched.sources.dump.completeness import completeness
 from kubectl_sched.sources.dump.reader import read
 from kubectl_sched.suggestions.search import suggest
 from tests.decisions import recorded
+from tests.examples import at_length, cases
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -127,8 +128,9 @@ def show_in_every_form(request: Json, folder: Path, version: str, chance: random
         return stdout.read()
 
 
+@at_length
 @pytest.mark.parametrize("topic", TOPICS)
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", cases(range(20), 3))
 def test_a_damaged_cluster_is_answered(topic: str, seed: int, tmp_path: Path) -> None:
     chance = random.Random(f"{topic} {seed}")  # noqa: S311 - a seed gives the same damage again
     request = chance.choice(recorded(VECTORS / f"{topic}.seed1.jsonl.gz")).request

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -24,8 +25,14 @@ CRASHES = "import os\ndef test_that_crashes():\n    open('crashes', 'a').write('
 def once_more(folder: Path, *arguments: str, **tests: str) -> subprocess.CompletedProcess[str]:
     for name, text in tests.items():
         (folder / f"test_{name}.py").write_text(text)
+    plugins = ("-p", "xdist.plugin") if arguments else ()
     return subprocess.run(
-        [sys.executable, str(PROGRAM), *arguments], cwd=folder, capture_output=True, text=True, check=False
+        [sys.executable, str(PROGRAM), *plugins, *arguments],
+        cwd=folder,
+        env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},  # what is installed beside takes a second to import
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
 

@@ -36,6 +36,8 @@ HOSTILE = [
 
 def writes(source: str) -> Iterator[str]:
     """The statements of a module that write to a standard stream."""
+    if not re.search(r"\b(stdout|stderr|print|s?echo)\b", source):
+        return
     for part in ast.walk(ast.parse(source)):
         if isinstance(part, ast.Call):
             called = ast.unparse(part.func)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import ast
 import re
 import sys
-import tokenize
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -44,28 +43,21 @@ PARTS = {
 }
 """The parts that came later, by the paths of their modules; the first that matches counts."""
 
-_NO_CODE = {
-    tokenize.COMMENT,
-    tokenize.NL,
-    tokenize.NEWLINE,
-    tokenize.INDENT,
-    tokenize.DEDENT,
-    tokenize.ENCODING,
-    tokenize.ENDMARKER,
-}
+_DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def lines_of_code(path: Path) -> int:
-    lines: set[int] = set()
-    with path.open("rb") as file:
-        for token in tokenize.tokenize(file.readline):
-            if token.type not in _NO_CODE:
-                lines.update(range(token.start[0], token.end[0] + 1))
-    for node in ast.walk(ast.parse(path.read_bytes())):
-        documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
-        if isinstance(node, documented) and ast.get_docstring(node):
-            lines.difference_update(range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1))
-    return len(lines)
+    """Count the lines with more on them than a comment, and every line of a text of several lines."""
+    text = path.read_text("utf-8")
+    written = (line.strip() for line in text.split("\n"))
+    documented: set[int] = set()
+    lines = {number for number, line in enumerate(written, 1) if line and not line.startswith("#")}
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Constant | ast.JoinedStr) and node.end_lineno != node.lineno:
+            lines.update(range(node.lineno, (node.end_lineno or 0) + 1))
+        if isinstance(node, _DOCUMENTED) and ast.get_docstring(node, clean=False):
+            documented.update(range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1))
+    return len(lines - documented)
 
 
 def sizes() -> dict[str, int]:

@@ -15,7 +15,7 @@ from tests.fuzz.workers import Batch, Worker
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-CASES = 1200
+CASES = 400
 CORPUS = sorted((Path(__file__).parent / "corpus").glob("*.json"))
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from tests.mcp.agent import ROOT, answer_in, loop, with_server
 from tests.program import run
 
@@ -93,9 +91,8 @@ def test_no_argument_reaches_a_file(tmp_path: Path) -> None:
         assert "Traceback" not in text
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
+def test_a_question_that_means_nothing_is_a_short_error_and_the_next_is_answered() -> None:
+    calls: list[tuple[str, dict[str, Any]]] = [
         ("whatif", {}),
         ("whatif", {"workload": "deployment/api", "replicas": -1}),
         ("whatif", {"workload": "deployment/api", "replicas": 10**12}),
@@ -104,14 +101,12 @@ def test_no_argument_reaches_a_file(tmp_path: Path) -> None:
         ("message", {"text": "0/3 nodes are available: " * 10_000}),
         ("drain", {"nodes": []}),
         ("explain", {"target": "no-such-pod"}),
-    ],
-    ids=range(8),
-)
-def test_a_question_that_means_nothing_is_a_short_error(call: tuple[str, dict[str, Any]]) -> None:
-    (refused, after) = asked(call, ("triage", {}))
-    assert refused[0]
-    assert len(refused[1]) < 2000
-    assert not after[0], "the server answers the next question"
+    ]
+    answers = asked(*(each for call in calls for each in (call, ("schedulers", {}))))
+    for call, refused, after in zip(calls, answers[::2], answers[1::2], strict=True):
+        assert refused[0], call
+        assert len(refused[1]) < 2000, call
+        assert not after[0], call
 
 
 def test_what_it_cannot_start_with_is_one_sentence() -> None:

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.decisions import recorded, wrong_cases
 from tests.oracle.group_decisions import differences, replay
+
+if TYPE_CHECKING:
+    from tests.decisions import Recorded
 
 GROUPS = Path(__file__).parents[2] / "fixtures" / "groups"
 
 
-def cases() -> list[Any]:
-    return [
-        pytest.param(path.name.removesuffix(".jsonl.gz"), case, id=f"{path.name[:4]}-{case['request']['id']}")
-        for path in sorted(GROUPS.glob("*.jsonl.gz"))
-        for case in map(json.loads, gzip.decompress(path.read_bytes()).splitlines())
-    ]
+@pytest.mark.parametrize("minor", sorted(path.name.removesuffix(".jsonl.gz") for path in GROUPS.glob("*.jsonl.gz")))
+def test_the_group_fares_as_with_that_scheduler(minor: str) -> None:
+    def differing(case: Recorded) -> object:
+        answer = case.case["answer"]
+        return differences(answer, replay(case.request, minor)[answer["group"]])
 
-
-@pytest.mark.parametrize(("minor", "case"), cases())
-def test_the_group_fares_as_with_that_scheduler(minor: str, case: dict[str, Any]) -> None:
-    answer = case["answer"]
-    result = replay(case["request"], minor)[answer["group"]]
-    assert differences(answer, result) == {}
+    assert wrong_cases(recorded(GROUPS / f"{minor}.jsonl.gz"), differing) == {}

@@ -23,6 +23,7 @@ from kubectl_sched.scheduler.scheduler import Scheduler
 from kubectl_sched.scheduler.search_starts import from_every_start, from_start
 from kubectl_sched.sources.discovery.replay_setup import scheduler_for
 from kubectl_sched.sources.dump.reader import read
+from tests.examples import at_length, cases
 from tests.plugins.clusters import node, pod, requests, snapshot
 from tests.render.worlds import page_of
 from tests.simulation.crowds import CONFIG, crowd
@@ -49,8 +50,9 @@ def replay_as(version: str, objects: list[Json], folder: Path, more: str) -> tup
     return scheduler, scheduler.schedule_one(web)
 
 
+@at_length
 @pytest.mark.parametrize("parallelism", [1, 16])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", cases(range(4), 4))
 def test_all_starts_together_are_each_start_alone(seed: int, parallelism: int, tmp_path: Path) -> None:
     _, result = replay(crowd(seed), tmp_path, f"parallelism: {parallelism}\n")
     assert result.is_sampled

@@ -14,6 +14,7 @@ from kubectl_sched.framework.cycle_state import CycleState, PluginError
 from kubectl_sched.framework.status import Code
 from kubectl_sched.plugins.dynamic_resources.plugin import DynamicResources
 from tests.decisions import explain
+from tests.examples import at_length, cases
 from tests.plugins.clusters import EXACT_MINORS, explained, filtered, make, node, pod, reasons, scored, snapshot
 from tests.plugins.random_devices import DRIVER, DeviceCluster
 
@@ -340,9 +341,10 @@ def test_scores_want_pre_filter() -> None:
 # Laws
 
 
+@at_length
 @MINORS
 def test_evidence_is_there_exactly_where_a_node_is_rejected(version: str, tmp_path: Path) -> None:
-    for seed in range(25):
+    for seed in cases(range(25), 4):
         request = DeviceCluster(Random(f"{version}-{seed}"), version).request(seed)  # noqa: S311 - a test case
         for answer in explain(request, tmp_path, version).values():
             for rejection in answer.get("rejections", ()):
@@ -353,9 +355,10 @@ def test_evidence_is_there_exactly_where_a_node_is_rejected(version: str, tmp_pa
 JUNK: tuple[Any, ...] = ("", "garbage", 0, -1, 10**12, None, True, [], {}, "1.5.x", "1e400", ["a"], {"a": "b"})
 
 
+@at_length
 @MINORS
 def test_broken_devices_never_end_in_a_traceback(version: str, tmp_path: Path) -> None:
-    for seed in range(40):
+    for seed in cases(range(40), 4):
         random = Random(f"broken-{version}-{seed}")  # noqa: S311 - a test case
         request = DeviceCluster(random, version).request(seed)
         for _ in range(random.randint(1, 4)):

@@ -28,6 +28,7 @@ from kubectl_sched.sources.export.snapshot_file import encoded
 from kubectl_sched.sources.kinds import KINDS
 from tests.apiserver.manifests import NODE, listing, obj
 from tests.decisions import Recorded, recorded
+from tests.examples import at_length, cases
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -101,7 +102,8 @@ def all_decided(dump: Dump, replay: Replay, places: Iterable[int] | None = None)
     return [decided(schedulers.schedule_one(pod)) for pod in asked]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+@at_length
+@pytest.mark.parametrize("case", cases(CASES, 4), ids=lambda case: case.id)
 def test_every_verdict_stays_the_same(read_text: Callable[..., Dump], case: Recorded) -> None:
     """Of the pods that kube-scheduler was asked about, and of every eighth of those that run."""
     request = case.request

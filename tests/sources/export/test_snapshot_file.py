@@ -27,6 +27,7 @@ from kubectl_sched.sources.export.kept_messages import kept_message, templates_b
 from kubectl_sched.sources.export.snapshot_file import encoded, write_snapshot
 from tests.apiserver.manifests import NODE, POD, listing, obj
 from tests.decisions import Recorded, recorded
+from tests.examples import at_length, cases
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,7 +62,8 @@ def explanations(dump: Dump, pods: list[str]) -> list[dict[str, Any]]:
     ]
 
 
-@pytest.mark.parametrize("case", REPLAYED, ids=lambda case: case.id)
+@at_length
+@pytest.mark.parametrize("case", cases(REPLAYED, 4), ids=lambda case: case.id)
 def test_the_replay_of_a_snapshot_is_the_replay_of_the_dump(
     read_text: Callable[..., Dump], tmp_path: Path, case: Recorded
 ) -> None:
