@@ -108,13 +108,11 @@ OTHER_SET = workload("ReplicaSet", {"replicas": 0}, "other")
 @pytest.mark.parametrize(
     ("objects", "told"),
     [
-        ([workload("Deployment", {"replicas": 0})], "it is scaled to 0 (spec.replicas)"),
-        ([workload("StatefulSet", {"replicas": 0})], "it is scaled to 0 (spec.replicas)"),
         ([workload("Deployment", {"replicas": 2, "paused": True})], "it is paused (spec.paused)"),
         ([workload("Deployment", {"replicas": 2}), OTHER_SET], "the deployment controller has not acted"),
         ([workload("DaemonSet", FOR_SSD)], "no node of 1 is one for it: none has disk=ssd"),
     ],
-    ids=["a Deployment at 0", "a StatefulSet at 0", "paused", "no controller", "a DaemonSet for no node"],
+    ids=["paused", "no controller", "a DaemonSet for no node"],
 )
 def test_a_named_workload_that_has_no_pods_is_told_with_the_reason(
     objects: list[dict[str, Any]], told: str, tmp_path: Path

@@ -1,4 +1,4 @@
-"""Workloads that were asked for by name and want no pods, or for which no controller has acted."""
+"""Workloads that were asked for by name and have no pods: paused, for no node, or not acted on by a controller."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kubectl_sched.api.core import Node
 from kubectl_sched.controllers.daemon_set import runs_on, with_daemon_tolerations
 from kubectl_sched.queries.never_created.missing_pods import NeverCreated, Obstacle
 from kubectl_sched.queries.never_created.replicated import deployment_without_replicas
-from kubectl_sched.shell_commands import describe, patch
+from kubectl_sched.shell_commands import describe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,23 +28,11 @@ def idle(item: KubernetesObject, around: Workloads) -> Iterator[NeverCreated]:
         if isinstance(item, Deployment) and item.spec.paused and wanted:
             yield deployment_without_replicas(name, wanted)
             return
-        found = _of_nobody(item, around) if wanted else _scaled_to_zero(item)
+        found = _of_nobody(item, around) if wanted else None
     elif isinstance(item, DaemonSet):
         found = _without_nodes(item, around)
     if found is not None:
         yield NeverCreated(workload=around.topmost(item), owner=name, obstacle=found, wanted=wanted, there=0)
-
-
-def _scaled_to_zero(item: KubernetesObject) -> Obstacle:
-    kind = type(item).__name__.lower()
-    command = patch(kind, item.namespace, item.name, {"spec": {"replicas": 1}})
-    return Obstacle(
-        cause="ScaledToZero",
-        clause="it is scaled to 0 (spec.replicas), so it has no pods",
-        helps="scale it up; where a HorizontalPodAutoscaler or KEDA scales it, see that one",
-        commands=tuple(filter(None, (command,))),
-        on_purpose=True,
-    )
 
 
 def _of_nobody(item: KubernetesObject, around: Workloads) -> Obstacle | None:

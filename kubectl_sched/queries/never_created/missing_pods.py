@@ -27,7 +27,7 @@ class Obstacle(Record, frozen=True, kw_only=True):
 
     cause: str
     """Quota, LimitRange, PodSecurity, Webhook, Policy, ServiceAccount, PriorityClass, Namespace, Refused, Suspended,
-    Paused, ScaledToZero, NoController, NoNode, WaitsForOrdinal, TooLate, StillRunning, InvalidSchedule or Failed."""
+    Paused, NoController, NoNode, WaitsForOrdinal, TooLate, StillRunning, InvalidSchedule or Failed."""
 
     clause: str
     detail: str = ""
