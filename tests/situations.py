@@ -1,6 +1,6 @@
 """Situations as data: small clusters in a short form, and texts that the answer about a pod must and must not have.
 
-A file below fixtures/findings or fixtures/public holds a list of situations. Each has
+A file below fixtures/answers, fixtures/findings or fixtures/public holds a list of situations. Each has
 
 - `situation`: its name;
 - `source` and `ended`, of a public report: the thread, and what it ended in;
@@ -8,13 +8,16 @@ A file below fixtures/findings or fixtures/public holds a list of situations. Ea
 - `running`: short pods (`name`, `on`, `asks`, `by` as Kind/name, `spec`, `status`), and `pod`, the one asked about;
 - `budgets`: short PodDisruptionBudgets (`name`, `covers` as labels, `ready`, `needed` and `of` pods);
 - `objects`: any other objects, whole;
-- `kinds`: the kinds of findings, in their order; `says` and `lacks`: texts of `explain -o wide`, with white space
-  collapsed.
+- `ask`: the command line, without --from, where it is not `explain -o wide` of the pod; with it `stdin`, `terminal` as
+  columns and lines, and `without`: kinds that are missing from the folder of lists that is read;
+- `kinds`: the kinds of findings, in their order; `first`: a text of the first line; `says` and `lacks`: texts of
+  the answer, with white space collapsed.
 """
 
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +28,9 @@ from kubectl_sched.render.display import Display
 from kubectl_sched.sources.discovery.replay_setup import Replay
 from kubectl_sched.sources.dump.reader import read
 from kubectl_sched.sources.pod_selection import Selection
+from tests.program import run
 from tests.render.worlds import shown
+from tests.terminal import on_terminal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -102,8 +107,7 @@ def _pod(short: Mapping[str, Any]) -> dict[str, Any]:
 
 def asked(situation: Mapping[str, Any], folder: Path) -> ExplainAnswer:
     """Explain the situation's pod out of a dump that is written to the folder."""
-    file = folder / "cluster.json"
-    file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": objects_of(situation)}))
+    file = _written(folder / "cluster.json", objects_of(situation))
     pod = situation["pod"]
     selection = Selection(targets=("pod", pod["name"]), namespace=pod.get("namespace", "default"))
     replay = Replay(kube_version=situation.get("version", "1.36"), feature_gates=situation.get("gates"))
@@ -117,11 +121,51 @@ def text_of(explanation: Explanation) -> str:
 
 def problems(situation: Mapping[str, Any], folder: Path) -> list[str]:
     """Return what is wrong with the answer; nothing if it is right."""
+    if "ask" in situation:
+        output = _output(situation, folder)
+        found = _problems_of(situation, " ".join(output.split()))
+        first = " ".join(output.partition("\n")[0].split())
+        if situation.get("first", "") not in first:
+            found.append(f"first line: {first}")
+        return [*found, output] if found else []
     (explanation,) = asked(situation, folder).explanations
     text = text_of(explanation)
-    found = [f"lacks: {each}" for each in situation.get("says", ()) if each not in text]
-    found += [f"must not say: {each}" for each in situation.get("lacks", ()) if each in text]
+    found = _problems_of(situation, text)
     kinds = [each.kind for each in explanation.findings]
     if "kinds" in situation and kinds != situation["kinds"]:
         found.append(f"findings: {kinds}")
     return [*found, text] if found else []
+
+
+def _problems_of(situation: Mapping[str, Any], text: str) -> list[str]:
+    missing = [f"lacks: {each}" for each in situation.get("says", ()) if each not in text]
+    return missing + [f"must not say: {each}" for each in situation.get("lacks", ()) if each in text]
+
+
+def _output(situation: Mapping[str, Any], folder: Path) -> str:
+    """Return what the program writes for the situation's command line."""
+    arguments = shlex.split(situation["ask"])
+    if "nodes" in situation:
+        arguments += ["--from", str(_dump(situation, folder))]
+    if "terminal" in situation:
+        columns, lines = situation["terminal"]
+        return on_terminal(arguments, columns=columns, lines=lines)[0]
+    done = run(*arguments, stdin=situation.get("stdin"), environment={"COLUMNS": str(_WIDE)})
+    return done.stdout or done.stderr
+
+
+def _dump(situation: Mapping[str, Any], folder: Path) -> Path:
+    """Write the cluster as one List; as one file a kind, where kinds are missing, so that they are known to be."""
+    objects = objects_of(situation)
+    if "without" not in situation:
+        return _written(folder / "cluster.json", objects)
+    dump = folder / "dump"
+    dump.mkdir()
+    for kind in {each["kind"] for each in objects} - set(situation["without"]):
+        _written(dump / f"{kind.lower()}s.json", [each for each in objects if each["kind"] == kind])
+    return dump
+
+
+def _written(file: Path, objects: list[Any]) -> Path:
+    file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}))
+    return file

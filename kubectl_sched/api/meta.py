@@ -41,6 +41,7 @@ class Annotations(Part, frozen=True, rename=None):
 
     config_mirror: str | None = msgspec.field(name="kubernetes.io/config.mirror", default=None)
     config_source: str | None = msgspec.field(name="kubernetes.io/config.source", default=None)
+    last_applied: str | None = msgspec.field(name="kubectl.kubernetes.io/last-applied-configuration", default=None)
     selected_node: str | None = msgspec.field(name="volume.kubernetes.io/selected-node", default=None)
     bind_completed: str | None = msgspec.field(name="pv.kubernetes.io/bind-completed", default=None)
     bound_by_controller: str | None = msgspec.field(name="pv.kubernetes.io/bound-by-controller", default=None)

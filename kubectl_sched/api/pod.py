@@ -112,6 +112,7 @@ class ContainerStatus(Part, frozen=True):
     allocated_resources: ResourceList | None = None
     resources: ReportedResources | None = None
     state: ContainerStates = ContainerStates()
+    last_state: ContainerStates = ContainerStates()
 
 
 class PodResourceClaimStatus(Part, frozen=True):

@@ -55,7 +55,9 @@ def said_of(result: ScheduleResult, around: Surroundings) -> Said | None:
         return None
     message, at, source = found
     differs = _differs(result, message)
-    causes = likely_causes(result, message, at or "", around) if differs else ()
+    causes = (
+        likely_causes(result, message, at or "", around, is_foreign=is_of_another_plugin(message)) if differs else ()
+    )
     return Said(
         message=message,
         at=at,
@@ -99,6 +101,14 @@ def _differs(result: ScheduleResult, message: str) -> bool:
     if result.outcome is Outcome.UNKNOWN or (result.event is None and result.outcome is Outcome.UNSCHEDULABLE):
         return False
     return result.event is None or not (same_text(message, result.event) or _same_of_nodes(message, result.event))
+
+
+def is_of_another_plugin(message: str) -> bool:
+    """Report whether no plugin of kube-scheduler's own says such a text."""
+    from kubectl_sched.diagnostics.messages.decoder import parse  # most pods have no message, or the replay's
+
+    clauses = [each for each in parse(message).clauses if not each.about_preemption and not each.cut]
+    return bool(message) and any(each.meaning is None for each in clauses)
 
 
 def _same_of_nodes(theirs: str, ours: str) -> bool:

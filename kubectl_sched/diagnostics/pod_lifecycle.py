@@ -5,7 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
+from kubectl_sched.api.meta import find_condition
 from kubectl_sched.data_lines import data_lines
+from kubectl_sched.diagnostics.pod_trouble import ORDINARY_WAITS, WAITING_FOR, trouble_of
 from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.record import Record
 from kubectl_sched.shell_commands import container_logs
@@ -15,6 +19,7 @@ from kubectl_sched.sources.pod_surroundings import bound_at
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from kubectl_sched.api.core import Node
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.sources.pod_surroundings import Surroundings
@@ -40,14 +45,8 @@ _UNDER_PRESSURE = "The node had condition"
 _REPLACING = frozenset({"DaemonSet", "ReplicaSet", "ReplicationController", "StatefulSet"})
 
 _PREEMPTED = pattern(r"Preempted by (?:pod )?(\S+?)(?: on node (\S+))?\.?$")
-_WAITING_FOR = {
-    "FailedAttachVolume": "it waits for a volume",
-    "FailedCreatePodSandBox": "its sandbox cannot be made",
-    "FailedMount": "it waits for a volume",
-}
 _VICTIMS_NAMED = 3
 _CRASHES = "CrashLoopBackOff"
-_UNHURRIED = frozenset({"", "ContainerCreating", "PodInitializing"})
 
 
 def controller_of_gate(gate: str) -> str | None:
@@ -78,14 +77,31 @@ class Stage(Record, frozen=True, kw_only=True):
     known_by: str | None = None
     """The owner of the gate, if known."""
 
+    trouble: tuple[str, ...] = ()
+    """Clauses on what keeps a bound pod from running, the fullest first."""
+
 
 def stage_of(result: ScheduleResult, around: Surroundings) -> Stage | None:
     """Return the stage of the result's pod; None if no scheduler has looked at it yet, which is nothing strange."""
     if result.pod.has_ended:
         return _ended(result.pod, around)
     if result.current_node:
-        return _bound(result.pod, around, tuple(_left_for_resize(result)))
+        node = _its_node(result)
+        found = _bound(result.pod, around, (*_left_for_resize(result), *_about_node(node)))
+        return replace(found, trouble=trouble_of(result.pod, around.events(result.pod), node))
     return _pending(result, around)
+
+
+def _its_node(result: ScheduleResult) -> Node | None:
+    row = result.nodes.row_of.get(result.current_node or "")
+    return None if row is None else result.nodes.node_objects[row]
+
+
+def _about_node(node: Node | None) -> Iterator[str]:
+    ready = find_condition(node.status.conditions, "Ready") if node is not None else None
+    if node is not None and ready is not None and ready.status != "True":
+        said = ": ".join(filter(None, (ready.reason, _without_full_stop(ready.message))))
+        yield f"its node {node.name} is not ready ({said or ready.status})"
 
 
 def stage_without_replay(pod: Pod, around: Surroundings) -> Stage | None:
@@ -177,20 +193,20 @@ def _without_full_stop(text: str) -> str:
     return text.rstrip(". \n")
 
 
-def _bound(pod: Pod, around: Surroundings, left: tuple[str, ...] = ()) -> Stage:
-    """`left` is what its node has left for a resize that is pending."""
+def _bound(pod: Pod, around: Surroundings, of_node: tuple[str, ...] = ()) -> Stage:
+    """`of_node` are facts about its node: that it is not ready, and what it has left for a resize that is pending."""
     if pod.status.phase == "Running":
-        told = (*_resize(pod), *left, *_waiting_containers(pod), *preempted_by(pod, around))
+        told = (*_resize(pod), *of_node, *_waiting_containers(pod), *preempted_by(pod, around))
         return Stage(name="Running", since=pod.status.start_time, evidence=told)
-    return Stage(name="Bound", since=bound_at(pod), evidence=tuple(_waits_for(pod, around)))
+    return Stage(name="Bound", since=bound_at(pod), evidence=(*_waits_for(pod, around), *of_node))
 
 
 def _waits_for(pod: Pod, around: Surroundings) -> Iterator[str]:
     waiting = tuple(_waiting_containers(pod))
     yield from waiting
-    event = next((event for event in around.events(pod) if event.reason in _WAITING_FOR), None)
+    event = next((event for event in around.events(pod) if event.reason in WAITING_FOR), None)
     if event is not None and not waiting:  # volumes and the sandbox come before every container
-        yield f"{_WAITING_FOR[event.reason]}: {_without_full_stop(event.text)}"
+        yield f"{WAITING_FOR[event.reason]}: {_without_full_stop(event.text)}"
     if not (pod.status.init_container_statuses or pod.status.container_statuses):
         yield "its kubelet has not reported a container of it yet"
     yield from preempted_by(pod, around)
@@ -199,7 +215,7 @@ def _waits_for(pod: Pod, around: Surroundings) -> Iterator[str]:
 def _waiting_containers(pod: Pod) -> Iterator[str]:
     for status in (*pod.status.init_container_statuses, *pod.status.container_statuses):
         waiting = status.state.waiting
-        if waiting is not None and waiting.reason not in _UNHURRIED:
+        if waiting is not None and waiting.reason not in ORDINARY_WAITS:
             told = f"container {status.name} waits: {waiting.reason}"
             told = f"{told} ({waiting.message})" if waiting.message else told
             logs = container_logs(pod.namespace, pod.name, status.name) if waiting.reason == _CRASHES else None

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from kubectl_sched.api.apimachinery.timestamps import moment, to_the_second
 from kubectl_sched.api.component_helpers.volume_claims import claim_uses, class_of_claim
+from kubectl_sched.api.decoders import UNDECODABLE
+from kubectl_sched.api.meta import Part
 from kubectl_sched.api.storage import WAIT_FOR_FIRST_CONSUMER, PersistentVolumeClaim, StorageClass
 from kubectl_sched.config.scheduler_name import scheduler_name_of
+from kubectl_sched.diagnostics.pod_lifecycle import was_refused
 from kubectl_sched.record import Record
 from kubectl_sched.scheduler.cycle_result import CycleResult
 from kubectl_sched.scheduler.result import Outcome
@@ -31,6 +37,16 @@ _AUTOSCALERS = {
     "cluster-autoscaler": frozenset({"TriggeredScaleUp", "NotTriggerScaleUp"}),
     "karpenter": frozenset({"Nominated", "FailedScheduling"}),
 }
+
+
+class _AppliedSpec(Part, frozen=True):
+    node_name: str = ""
+
+
+class _Applied(Part, frozen=True):
+    """The part of an applied manifest that says which node it names."""
+
+    spec: _AppliedSpec = _AppliedSpec()
 
 
 class History(Record, frozen=True, kw_only=True, rename="camel"):
@@ -108,7 +124,7 @@ def _placed_by(pod: Pod, event: Event | None, around: Surroundings) -> tuple[str
     if pod.is_static:
         return None, at, "its kubelet placed it: it is a static pod, which no scheduler is asked about"
     missing = around.missing_scheduler(pod)
-    why = _never_asked(pod, missing, around)
+    why = _applied_node(pod) or _never_asked(pod, missing, around) or _claim_nobody_placed(pod, around)
     if why is not None:
         return None, None, f"no scheduler was ever asked: its manifest had the nodeName ({why})"
     return None if missing else scheduler_name_of(pod), at, ""
@@ -121,12 +137,9 @@ def _never_asked(pod: Pod, missing: tuple[str, ...], around: Surroundings) -> st
     first seconds are still there, the scheduler's would be as well.
     """
     if not any(condition.type == "PodScheduled" for condition in pod.status.conditions):
-        if missing:
-            return missing[0]
-        return "it has no condition PodScheduled, which a binding leaves" if pod.status.qos_class else None
-    waiting = _claim_nobody_placed(pod, around)
-    if waiting is not None:
-        return waiting
+        is_whole = pod.status.qos_class or was_refused(pod)
+        never_bound = "it has no condition PodScheduled, which a binding leaves" if is_whole else None
+        return missing[0] if missing else never_bound
     made = moment(pod.metadata.creation_timestamp)
     events = around.events(pod)
     begun = (event for event in events if event.component == "kubelet" and event.reason in KUBELET_BEGINNINGS)
@@ -140,6 +153,14 @@ def _never_asked(pod: Pod, missing: tuple[str, ...], around: Surroundings) -> st
     if any(event.component == name or event.reason in _OF_SCHEDULERS for event in events):
         return None
     return "its events begin with its kubelet's, and none is a scheduler's"
+
+
+def _applied_node(pod: Pod) -> str | None:
+    """Return the proof that the manifest gives which `kubectl apply` noted; None if it names no node."""
+    with suppress(*UNDECODABLE):
+        noted = msgspec.json.decode(pod.metadata.annotations.last_applied or "{}", type=_Applied)
+        return "its annotation last-applied-configuration has it" if noted.spec.node_name else None
+    return None
 
 
 def _claim_nobody_placed(pod: Pod, around: Surroundings) -> str | None:
@@ -238,8 +259,13 @@ def same_text(theirs: str, ours: str) -> bool:
     return theirs == ours or (len(theirs) >= _NOTE_LIMIT - len("...") and ours.startswith(cut))
 
 
-def likely_causes(result: ScheduleResult, message: str, at: str, around: Surroundings) -> Iterator[str]:
-    """Yield what may be behind a scheduler's message of that time (RFC 3339) that is not the replay's."""
+def likely_causes(
+    result: ScheduleResult, message: str, at: str, around: Surroundings, *, is_foreign: bool = False
+) -> Iterator[str]:
+    """Yield what may be behind a scheduler's message of that time (RFC 3339) that is not the replay's.
+
+    No plugin of kube-scheduler's own says one that is foreign.
+    """
     if not result.pre_enqueue.is_success:
         yield "it is gated now"
     pods, nodes = around.since(at)
@@ -247,14 +273,17 @@ def likely_causes(result: ScheduleResult, message: str, at: str, around: Surroun
         yield f"the state moved on: {_pods_and_nodes(pods, nodes)} younger than the message"
     seen = message.partition(" nodes are available")[0].rpartition("/")[2]
     if seen.isdecimal() and int(seen) != len(result.nodes):
-        yield f"kube-scheduler saw {seen} nodes, and here there are {len(result.nodes)}"
+        theirs = "1 node" if seen == "1" else f"{seen} nodes"
+        yield f"kube-scheduler saw {theirs}, and the replay has {len(result.nodes)}"
     framework = result.framework if isinstance(result, CycleResult) else None
     if framework is not None and framework.handle.extenders:
         yield "its configuration has extenders, which have a say of their own"
     if framework is not None and framework.profile.unknown_plugins:
         names = ", ".join(plugin.name for plugin in framework.profile.unknown_plugins)
         yield f"its profile has plugins that are not replayed: {names}"
-    if result.fits and not (pods or nodes):
+    if is_foreign:
+        yield "the scheduler has a plugin or an extender that is not replayed here"
+    elif result.fits and not (pods or nodes):
         yield "it waits in the queue's backoff, or for an event that lets kube-scheduler try again (at most 5 minutes)"
     elif not result.fits and not (pods or nodes):
         yield (

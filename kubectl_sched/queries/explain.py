@@ -294,10 +294,14 @@ class PodExplainer:
     def suggestions(self, found: Explanation) -> tuple[Suggestion, ...]:
         """Return the ladder of a single pod; none for one that is as it was asked for, or part of a group's cycle."""
         result, node = found.result, self._question.node
-        if isinstance(result, MemberResult) or result.unknown or self._is_as_asked(result):
+        if isinstance(result, MemberResult) or result.unknown or result.pod.is_static:
+            return ()  # a static pod's manifest is a file of its kubelet, and no scheduler would see a change
+        if found.waits_by_hand and node is None:
+            from kubectl_sched.suggestions.search import by_a_scheduler  # hardly a pod has its node by hand
+
+            return by_a_scheduler(result)
+        if self._is_as_asked(result):
             return ()
-        if result.pod.is_static:
-            return ()  # its manifest is a file of its kubelet, and no scheduler would see a change
         if found.sets_fields:
             return self._held.suggestions(found, node)
         from kubectl_sched.queries.ladder import ladder  # several pods at once are explained without

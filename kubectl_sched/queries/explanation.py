@@ -93,6 +93,12 @@ class Explanation(CachingRecord, frozen=True, kw_only=True):
         return findings_of(self.result, self.around) if self.around is not None else ()
 
     @property
+    def waits_by_hand(self) -> bool:
+        """Report whether the pod was bound by hand and does not run yet."""
+        by_hand = self.history is not None and self.history.verdict == "NotScheduled" and not self.pod.is_static
+        return by_hand and self.pod.status.phase == "Pending"
+
+    @property
     def awaits_its_own_cycle(self) -> bool:
         """Report whether the pod is there and waits for a node by itself, not with its group."""
         result = self.result

@@ -19,6 +19,7 @@ from kubectl_sched.queries.explanation import Explanation
 from kubectl_sched.queries.ungated import lifted, ungated
 from kubectl_sched.scheduler.cycle_result import CycleResult
 from kubectl_sched.scheduler.result import Outcome
+from kubectl_sched.shell_commands import patch
 from kubectl_sched.sources.pod_selection import workloads_named
 
 if TYPE_CHECKING:
@@ -77,7 +78,10 @@ class HeldPods:
             result = replace(schedule_one(pod), outcome=Outcome.GATED)
             gates = self._gates.of(job, is_served=False)
             yield Explanation(
-                result=result, stage=_stage_of(job), gates=gates, ungated=ungated(pod, gates, schedule_one)
+                result=result,
+                stage=_stage_of(job, is_queued=bool(gates)),
+                gates=gates,
+                ungated=ungated(pod, gates, schedule_one),
             )
 
 
@@ -114,11 +118,14 @@ def _pod_of(job: Job, schedulers: ClusterSchedulers) -> Pod:
         return pod
 
 
-def _stage_of(job: Job) -> Stage:
-    """Return the stage of a suspended Job's pods."""
+def _stage_of(job: Job, *, is_queued: bool) -> Stage:
+    """Return the stage of a suspended Job's pods; whoever suspended it resumes it, unless a queue does."""
     suspended = next(
         (each for each in job.status.conditions if (each.type, each.status) == ("Suspended", "True")), None
     )
     since = suspended.last_transition_time if suspended is not None else job.metadata.creation_timestamp
-    evidence = f"Job {job.key} is suspended (spec.suspend is true), so it has no pods"
-    return Stage(name="NotCreated", since=since, evidence=(evidence,))
+    evidence = [f"Job {job.key} is suspended (spec.suspend is true), so it has no pods"]
+    resumed = patch("job", job.namespace, job.name, {"spec": {"suspend": False}})
+    if not is_queued and resumed is not None:
+        evidence.append(f"resume it: `{resumed}`")
+    return Stage(name="NotCreated", since=since, evidence=tuple(evidence))

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from kubectl_sched.api.apimachinery.timestamps import seconds_between
+from kubectl_sched.api.apimachinery.timestamps import seconds_between, to_the_second
 from kubectl_sched.api.meta import with_spec
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
 from kubectl_sched.diagnostics.awaited_changes import adding_a_node
+from kubectl_sched.queries.provisioning.scale_up_events import TIME_TO_ADD, growing_groups, left_to_people
 from kubectl_sched.scheduler.cycle_result import CycleResult
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.suggestions.change import Change, Kind, Promise, Rung
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from kubectl_sched.suggestions.change import Suggestion
 
 _POOLS_NAMED = 2
-_TIME_TO_ADD = 15 * 60
-"""Seconds that an autoscaler may take for a node: max-node-provision-time, and Karpenter's registration."""
 
 
 def ladder(
@@ -38,8 +37,7 @@ def ladder(
     if _is_served_by_nobody(found):
         return tuple(_somebody_to_serve(found, schedulers))
     coming = coming_node(found, now) if node is None else None
-    autoscaler = adding_a_node(found.observed) if coming is not None else None
-    suggestions = suggest(found.result, node, autoscaler=autoscaler, needs=found.needs, now=now)
+    suggestions = suggest(found.result, node, needs=found.needs, now=now)
     if node is not None or found.result.outcome is not Outcome.UNSCHEDULABLE:
         return suggestions
     moving = tuple(_moving(found.result, suggestions, schedulers)) if coming is None else ()
@@ -47,11 +45,16 @@ def ladder(
         step.pod.key for each in moving for change in each.changes for step in change.moves if step.pod is not None
     }
     others = [each for each in _beside(suggestions, coming) if not each.ends or not moved >= set(each.ends)]
+    if any(each.comes_by_itself and each.promise is Promise.PREEMPTS for each in others):  # nobody else need end pods
+        others = [each for each in others if each.rung != Rung.ENDS.value]
     pools = tuple(_pools_to_change(found)) if coming is None else ()
+    left = tuple(left_to_people(found, now)) if coming is None else ()
     if pools:  # the autoscaler makes and replaces nodes, and a label goes with its node
         others = [each for each in others if not any(change.kind is Kind.LABEL for change in each.changes)]
         others = [each for each in others if not _adds_nodes_of_karpenter(each)]
-    return as_ladder([*others, *moving, *pools, *_claims(found)])
+    if left:  # the autoscaler buys the nodes of this cluster
+        others = [each for each in others if not each.adds_nodes]
+    return as_ladder([*others, *moving, *pools, *left, *_claims(found)])
 
 
 def _beside(suggestions: tuple[Suggestion, ...], coming: Suggestion | None) -> Iterator[Suggestion]:
@@ -59,10 +62,9 @@ def _beside(suggestions: tuple[Suggestion, ...], coming: Suggestion | None) -> I
     if coming is None:
         yield from suggestions
         return
-    by_event = [each for each in suggestions if each.comes_by_itself and each.adds_nodes]
-    yield from by_event or [coming]
+    yield coming
     unwanted = {Rung.PAY.value, Rung.ENDS.value}
-    yield from (each for each in suggestions if each not in by_event and each.rung not in unwanted)
+    yield from (each for each in suggestions if each.rung not in unwanted)
 
 
 def coming_node(found: Explanation, now: str | None) -> Suggestion | None:
@@ -73,9 +75,10 @@ def coming_node(found: Explanation, now: str | None) -> Suggestion | None:
         age = seconds_between(events[0].last_seen, now)
         groups = found.new_nodes.cluster_autoscaler if found.new_nodes is not None else None
         in_vain = groups is not None and any(each.grown_in_vain for each in groups.groups)
-        if in_vain or (age is not None and age > _TIME_TO_ADD):
+        if in_vain or (age is not None and age > TIME_TO_ADD):
             return None
-        text = f"{by_event} adds a node (its event {events[0].reason} at {events[0].last_seen})"
+        where = growing_groups(events[0].text)
+        text = f"{by_event} adds a node{where} (its event {events[0].reason} at {to_the_second(events[0].last_seen)})"
         return stated(Change(kind=Kind.WAIT, text=text))
     predicted = _predicted(found, now)
     return stated(Change(kind=Kind.WAIT, text=predicted)) if predicted is not None else None
@@ -88,7 +91,7 @@ def _predicted(found: Explanation, now: str | None) -> str | None:
         return None
     karpenter, groups = new_nodes.karpenter, new_nodes.cluster_autoscaler
     started = {each.name: each.since for each in new_nodes.starting}
-    late = any((seconds_between(since, now) or 0) > _TIME_TO_ADD for since in started.values())
+    late = any((seconds_between(since, now) or 0) > TIME_TO_ADD for since in started.values())
     if karpenter is not None and karpenter.verdict == "Created":
         refused = karpenter.then_scheduler is not None and karpenter.then_scheduler.outcome != Outcome.SCHEDULABLE.value
         return None if refused else f"Karpenter creates a node for it from NodePool {karpenter.node_pool}"

@@ -15,8 +15,8 @@ from kubectl_sched.suggestions.change import Kind, Promise, distinct
 from kubectl_sched.suggestions.nearest_nodes import by_rejections
 from kubectl_sched.suggestions.node_evictions import eviction, in_one
 from kubectl_sched.suggestions.remedies import PRE_FILTER_REMEDIES, REMEDIES
-from kubectl_sched.suggestions.remedies.nothing_to_do import after, awaited, waits
-from kubectl_sched.suggestions.remedies.queueing import prioritize, ungate, unname
+from kubectl_sched.suggestions.remedies.nothing_to_do import after, waits
+from kubectl_sched.suggestions.remedies.queueing import prioritize, ungate, unname, unname_chosen
 from kubectl_sched.suggestions.rungs import as_ladder
 from kubectl_sched.suggestions.trial import Trial
 from kubectl_sched.suggestions.verified import verified, verified_preemption
@@ -51,17 +51,16 @@ def suggest(
     result: ScheduleResult,
     node_name: str | None = None,
     *,
-    autoscaler: str | None = None,
     needs: Sequence[Need] = (),
     now: str | None = None,
 ) -> tuple[Suggestion, ...]:
     """The smallest changes after which the pod fits somewhere; or fits on the named node, or wins there if it fits.
 
-    First comes what needs no change, as preemption, pods that are ending or the `autoscaler`, which has said that it
-    adds a node, make room. Then one of each kind, those that touch least first, and more than one change at a time only
-    where no single one does. Nothing is suggested for a pod that has ended or is being deleted, that no profile serves,
-    or whose cycle fails. `needs` are what the controller of its gate has to be given first; `now` is the time of the
-    state (RFC 3339), from which ages count. The result's budget bounds the search, and says what was left out.
+    First comes what needs no change, as preemption or pods that are ending make room. Then one of each kind, those that
+    touch least first, and more than one change at a time only where no single one does. Nothing is suggested for a pod
+    that has ended or is being deleted, that no profile serves, or whose cycle fails. `needs` are what the controller of
+    its gate has to be given first; `now` is the time of the state (RFC 3339), from which ages count. The result's
+    budget bounds the search, and says what was left out.
     """
     row = None if node_name is None else result.nodes.row_of.get(node_name)
     if not isinstance(result, CycleResult) or result.outcome not in _ASKED or (row is None) != (node_name is None):
@@ -69,11 +68,13 @@ def suggest(
     if result.pod.has_ended:
         return ()  # a changed copy of it would run once more
     found = () if result.explaining.is_over else _Search(result, row, now).found()
-    if autoscaler is not None:
-        found = tuple(
-            awaited(each, autoscaler) if any(change.adds for change in each.changes) else each for each in found
-        )
     return as_ladder(after(each, needs) for each in found)
+
+
+def by_a_scheduler(result: ScheduleResult) -> tuple[Suggestion, ...]:
+    """Suggest to leave the choice to a scheduler, for a pod that was bound by hand and does not run."""
+    name = result.current_node or ""
+    return as_ladder(_Search(result, None, None).unnamed(name, unname_chosen(name)))
 
 
 class _Search:
@@ -95,7 +96,7 @@ class _Search:
         if result.outcome is Outcome.GATED:
             return self._ungated()
         if result.current_node is not None and result.current_node not in result.nodes.row_of:
-            return self._unnamed(result.current_node)
+            return self.unnamed(result.current_node, unname(result.current_node))
         if result.fits and self._row is None:
             return ()
         if self._row is not None and self._row in result.total_of:
@@ -128,10 +129,10 @@ class _Search:
                 yield suggestion
                 return
 
-    def _unnamed(self, name: str) -> tuple[Suggestion, ...]:
-        """Suggest that the pod name no node, if it names one that is not there."""
+    def unnamed(self, name: str, way: Way) -> tuple[Suggestion, ...]:
+        """Suggest that the pod name no node."""
         naming = with_spec(self._base.pod, node_name=name)
-        once = verified(structs.replace(self._base, pod=naming), unname(name), self._row, frozenset(Promise))
+        once = verified(structs.replace(self._base, pod=naming), way, self._row, frozenset(Promise))
         return (once,) if once is not None else ()
 
     def _ungated(self) -> tuple[Suggestion, ...]:

@@ -117,8 +117,8 @@ def verified_preemption(
         return None
     if post_filter is None or not node or (row is not None and node != result.nodes.names[row]):
         return None
-    if any(is_of_the_same_workload(base.pod, victim) for victim in post_filter.victims):
-        return None
+    if any(is_of_the_same_workload(base.pod, victim) or victim.is_static for victim in post_filter.victims):
+        return None  # the room of a static pod never gets free
     commands, manual = steps(base, trial, (change,))
     waits = change.kind is Kind.WAIT
     asks = () if waits else whom_to_ask(base.pod.namespace, post_filter.victims, base.nodes.objects)

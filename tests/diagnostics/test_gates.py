@@ -256,13 +256,21 @@ def test_a_nodeselector_that_conflicts_with_the_flavor_is_said(read_text: Read) 
     assert "it would not start: its own nodeSelector pool=gold conflicts" in headline(found)
 
 
+HAS = "`kubectl get {} -o json` has them"
+
+
 @pytest.mark.parametrize(
     ("objects", "fact"),
     [
         (queues(), "no Workload of Kueue for it was found"),
         ([workload(spec={"active": False}), *queues()], "Workload ml/train-1a2b3 is not active (spec.active is false)"),
-        ([workload()], "no LocalQueue ml/lq was found"),
-        ([workload(), queues()[0]], "no ClusterQueue cq was found"),
+        ([workload(spec={"queueName": "typo"}), *queues()], "no LocalQueue ml/typo was found"),
+        ([workload(), queues(local={"clusterQueue": "typo"})[0], queues()[1]], "no ClusterQueue typo was found"),
+        ([workload()], f"no LocalQueue was read, so what lq says is not known ({HAS.format('localqueues -A')})"),
+        (
+            [workload(), queues()[0]],
+            f"no ClusterQueue was read, so what cq says is not known ({HAS.format('clusterqueues')})",
+        ),
         ([workload(), *queues(local={"stopPolicy": "Hold"})], "LocalQueue ml/lq is stopped (stopPolicy Hold)"),
         ([workload(), *queues(stopPolicy="HoldAndDrain")], "ClusterQueue cq is stopped (stopPolicy HoldAndDrain)"),
         (
@@ -288,11 +296,6 @@ OF_PLAIN: Json = {"resourceGroups": [{"coveredResources": ["cpu"], "flavors": [{
 @pytest.mark.parametrize(
     ("objects", "once", "instruction"),
     [
-        (
-            [workload()],
-            "LocalQueue ml/lq is there",
-            "create LocalQueue ml/lq for a ClusterQueue, or name a LocalQueue of namespace ml that is there",
-        ),
         (
             [workload(spec={"queueName": "typo"}), *queues()],
             "LocalQueue ml/typo is there",

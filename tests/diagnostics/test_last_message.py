@@ -57,7 +57,7 @@ def test_a_message_that_differs_about_preemption_alone_says_the_same_of_the_node
 def test_a_message_that_differs_about_the_nodes_stands_in_full_with_what_changed() -> None:
     text, differs = screen(OTHER)
     assert differs
-    assert f"default-scheduler said at 2026-06-01T02:48:00Z (12m ago): {OTHER}; now: " in text
+    assert f"default-scheduler said at 2026-06-01T02:48:00Z (12m ago): {OTHER.rstrip('.')}; now: " in text
 
 
 @pytest.mark.parametrize(

@@ -544,7 +544,7 @@ def test_the_schedulers_own_event_stands_beside_the_replay() -> None:
     assert not differs.matches_replay
     assert differs.likely_causes[:2] == (
         "the state moved on: 1 node is younger than the message",
-        "kube-scheduler saw 1 nodes, and here there are 2",
+        "kube-scheduler saw 1 node, and the replay has 2",
     )
 
 

@@ -148,15 +148,6 @@ def test_a_gate_that_a_known_controller_owns_is_never_taken_off() -> None:
     assert any("once Kueue lifts the gate" in each.text for each in found)
 
 
-def test_an_autoscaler_that_adds_a_node_is_waited_for() -> None:
-    full = [node("w1", **SMALL), pod("big", on="w1", **requests(cpu="3"))]
-    first, *_ = suggest(explain(pod("web-0", **BIG), *full), autoscaler="cluster-autoscaler")
-    assert (advice_of(first), first.commands) == (Advice.WAIT, ())
-    assert first.text == (
-        "Nothing to do: it would fit once the node is there that cluster-autoscaler adds, if it is like w1."
-    )
-
-
 def test_preemption_that_succeeds_is_led_with() -> None:
     result = explain(pod("web-0", priority=9, **BIG), node("w1", **SMALL), pod("low", on="w1", **requests(cpu="3")))
     first, *_ = suggest(result)

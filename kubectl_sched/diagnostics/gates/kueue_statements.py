@@ -86,8 +86,24 @@ def facts(chain: KueueChain, objects: KueueObjects) -> Iterator[str]:
         if total:
             yield f"its pod group is of {total} pods, of which {objects.group_size(chain.held):,} were found"
     yield from (need.fact for need in _unmet(chain, objects))
+    if chain.queue_name and chain.local_queue is None and _is_unread(LocalQueue, chain, objects):
+        yield f"no LocalQueue was read, so what {chain.queue_name} says is not known ({_read_by('localqueues -A')})"
+    queue = chain.local_queue.spec.cluster_queue if chain.local_queue is not None else ""
+    if queue and chain.cluster_queue is None and _is_unread(ClusterQueue, chain, objects):
+        yield f"no ClusterQueue was read, so what {queue} says is not known ({_read_by('clusterqueues')})"
     if chain.namespace is not None and objects.no_queue_admits(chain.namespace):
         yield f"namespace {chain.held.namespace} matches the namespaceSelector of no ClusterQueue"
+
+
+def _read_by(kind: str) -> str:
+    return f"`kubectl get {kind} -o json` has them"
+
+
+def _is_unread(kind: type[LocalQueue | ClusterQueue], chain: KueueChain, objects: KueueObjects) -> bool:
+    """Report whether no object of the kind was read, and Kueue does not say itself that the queue is missing."""
+    said = chain.workload.status.conditions if chain.workload is not None else ()
+    is_missing = any(f"{kind.__name__} " in each.message and "doesn't exist" in each.message for each in said)
+    return not objects.all(kind) and not is_missing
 
 
 def needs(chain: KueueChain, objects: KueueObjects) -> Iterator[Need]:
@@ -105,9 +121,9 @@ def _unmet(chain: KueueChain, objects: KueueObjects) -> Iterator[Need]:
             once=f"{about(chain.workload)} is active again",
             instruction=f"set spec.active of {about(chain.workload)} to true",
         )
-    if chain.queue_name and local_queue is None:
+    if chain.queue_name and local_queue is None and not _is_unread(LocalQueue, chain, objects):
         yield _local_queue(chain, objects)
-    if local_queue is not None and queue is None:
+    if local_queue is not None and queue is None and not _is_unread(ClusterQueue, chain, objects):
         name = local_queue.spec.cluster_queue
         yield Need(
             controller=KUEUE,

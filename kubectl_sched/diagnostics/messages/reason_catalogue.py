@@ -57,7 +57,7 @@ def _of_taint(key: str) -> tuple[str, str] | None:
     """Return what a taint of this key means, and what helps, where no pod should be made to tolerate it."""
     owner = taint_owner(key)
     if owner is not None:
-        return f"the node has taint {key}, set by {owner.sets}", f"it goes {owner.goes}; to tolerate it cures nothing"
+        return f"the node has taint {key}, set by {owner.sets}", f"it goes {owner.goes}; tolerating it cures nothing"
     if is_for_the_system(key):
         return f"taint {key} keeps the node for the cluster's own pods", "the pod needs room on another node"
     return None

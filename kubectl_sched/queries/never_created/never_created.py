@@ -102,5 +102,8 @@ def stage_of_missing(missing: NeverCreated) -> Stage:
     """Return the stage: how many pods are missing and why, of which workload, and what helps."""
     owner = "" if missing.owner == missing.workload else f", made by {missing.owner.kind} {missing.owner.name}"
     obstacle = missing.obstacle
-    evidence = (missing.sentence, obstacle.detail, f"they are of {missing.workload}{owner}", obstacle.helps)
+    whose = f"they are of {missing.workload}{owner}" if missing.wanted is not None else ""
+    commands = "; ".join(f"`{each}`" for each in obstacle.commands)
+    helps = ": ".join(filter(None, (obstacle.helps, commands)))
+    evidence = (missing.sentence, obstacle.detail, whose, helps)
     return Stage(name="NotCreated", since=obstacle.since, evidence=tuple(filter(None, evidence)))

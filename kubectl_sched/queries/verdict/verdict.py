@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_sched.api.apimachinery.timestamps import to_the_second
+from kubectl_sched.diagnostics.last_message import is_of_another_plugin
+from kubectl_sched.diagnostics.pod_trouble import is_silent, not_ready
 from kubectl_sched.framework.plugin_error_boundary import is_unknown
 from kubectl_sched.queries.unreadable_kinds import kinds_in_words
 from kubectl_sched.queries.verdict.constraint import as_a_whole, constraint_of
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
     from kubectl_sched.queries.unreadable_kinds import UnreadableKind
     from kubectl_sched.scheduler.result import ScheduleResult
 
-_ORDINARY_WAITS: Final = frozenset({"", "ContainerCreating", "PodInitializing"})
 _A_BUG: Final = "not known, by a bug in kubectl-sched"
 
 
@@ -67,7 +68,9 @@ def _no_stage(_: PodFacts) -> Iterable[str]:
 
 def _never_created(facts: PodFacts) -> Iterable[str]:
     if facts.is_ungated or any(gate.owner for gate in facts.gates):
-        return _held(facts)
+        held = tuple(_held(facts))
+        if held:
+            return held
     return (*(f"never created: {fact}" for fact in _evidence(facts)[:1]), "never created")
 
 
@@ -87,16 +90,17 @@ def _ended(facts: PodFacts) -> Iterable[str]:
 
 
 def _troubled(facts: PodFacts) -> Iterable[str]:
-    """Yield first what a bound pod's containers wait for, where that is no ordinary reason."""
-    result, status = facts.result, facts.result.pod.status
-    for each in (*status.init_container_statuses, *status.container_statuses):
-        waiting = each.state.waiting
-        if waiting is not None and waiting.reason not in _ORDINARY_WAITS:
-            trouble = f"{waiting.reason} in container {each.name}"
-            node = _named(result, result.current_node or "")
+    """Yield first what keeps a bound pod from running, where anything does."""
+    result = facts.result
+    node = _named(result, result.current_node or "")
+    row = result.nodes.row_of.get(result.current_node or "")
+    for trouble in facts.stage.trouble if facts.stage is not None else ():
+        if _by_hand(facts):
+            yield f"{trouble}; on {node} without a scheduler: spec.nodeName was set by hand"
+        elif row is None or not is_silent(result.nodes.node_objects[row]):
             yield f"{trouble}; scheduling is fine: it {_is_on(result)} {node}"
             yield f"{trouble}; scheduling is fine"
-            yield f"{waiting.reason}; scheduling is fine"
+        yield trouble
 
 
 def _evidence(facts: PodFacts) -> tuple[str, ...]:
@@ -155,8 +159,15 @@ def _unprofiled(result: ScheduleResult) -> Iterable[str]:
 
 
 def _deleting(result: ScheduleResult) -> Iterable[str]:
-    since = to_the_second(result.pod.metadata.deletion_timestamp or "")
-    return (f"is being deleted since {since}; kube-scheduler leaves it alone", "is being deleted")
+    pod = result.pod
+    since = to_the_second(pod.metadata.deletion_timestamp or "")
+    row = result.nodes.row_of.get(result.current_node or "")
+    lost = not_ready(result.nodes.node_objects[row]) if row is not None else None
+    if lost is not None:
+        yield f"is being deleted since {since}; its node {_named(result, result.current_node or '')} is not ready"
+    if pod.metadata.finalizers and (row is None or pod.has_ended):
+        yield f"is being deleted since {since}; finalizer {pod.metadata.finalizers[0]} holds it"
+    yield from (f"is being deleted since {since}; kube-scheduler leaves it alone", "is being deleted")
 
 
 def _gated(result: ScheduleResult) -> Iterable[str]:
@@ -213,7 +224,7 @@ def _fits(result: ScheduleResult) -> Iterable[str]:
     where = f"{_named(result, best[0])}, {'the only node' if whole == 1 else of}"
     if len(best) > 1:
         where = f"one of {len(best):,} nodes, tied at {int(result.totals.max()):,} points"
-    return (f"{_now(result)}{where}", f"lands on {where}", f"lands on {of}")
+    return (*_despite(result), f"{_now(result)}{where}", f"lands on {where}", f"lands on {of}")
 
 
 def _bound(result: ScheduleResult, own: str) -> Iterable[str]:
@@ -230,6 +241,22 @@ def _bound(result: ScheduleResult, own: str) -> Iterable[str]:
         return (f"{is_there}, which would reject it now; it would land on {now}", f"{is_there}; now it would not fit")
     lead = int(result.totals.max()) - result.total_of[row]
     return (f"{is_there}; now it would land on {now}, {lead:,} points ahead", f"{is_there}; now elsewhere")
+
+
+def _despite(result: ScheduleResult) -> Iterable[str]:
+    """Yield what else the pod's scheduler said last, where no lack of room is what it waits for."""
+    condition = result.pod.condition("PodScheduled")
+    if condition is None or condition.status != "False" or result.pod.has_ended:
+        return
+    if condition.reason == "SchedulerError":
+        parts = condition.message.rstrip(".").split(": ")
+        ends = (": ".join(parts[start:]) for start in range(len(parts)))
+        yield from (f"fits now; its scheduler's last attempt failed: {end}" for end in ends if end)
+        yield "fits now; its scheduler's last attempt failed"
+    elif condition.reason == "Unschedulable" and is_of_another_plugin(condition.message):
+        said = condition.message.rstrip(".")
+        yield f"fits by kube-scheduler's own plugins; its scheduler said: {said}"
+        yield "fits by kube-scheduler's own plugins; its scheduler has others"
 
 
 def _now(result: ScheduleResult) -> str:
@@ -250,8 +277,9 @@ def _fits_nowhere(result: ScheduleResult) -> Iterable[str]:
     if not result.pre_filter.is_success:
         return as_a_whole(result)
     clauses = constraint_of(result, narrowed(result))
-    preemption = result.post_filter.nominated_node if result.post_filter is not None else None
-    if preemption:
+    found = result.post_filter
+    preemption = found.nominated_node if found is not None else None
+    if found is not None and preemption and not any(victim.is_static for victim in found.victims):
         ahead = f"preemption makes room on {_named(result, preemption)}"
         return (*(f"{clause}; {ahead}" for clause in clauses), *clauses)
     if result.current_node and not result.pod.has_ended:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_sched.api.apimachinery.timestamps import to_the_second
+from kubectl_sched.diagnostics.pod_trouble import not_ready
 from kubectl_sched.render.safe_text import safe
 from kubectl_sched.render.sentences.headline import (
     decision,
@@ -45,6 +46,7 @@ def _more(explanation: Explanation) -> Iterator[str]:
     unasked = no_scheduler_asked(explanation)
     if unasked is not None:
         yield unasked
+        yield "; ".join(_evidence_beside(explanation))
         yield f"if a scheduler were asked, {hypothetical(result)}"
         return
     if is_held(explanation):
@@ -53,7 +55,7 @@ def _more(explanation: Explanation) -> Iterator[str]:
         return
     stage = explanation.stage
     if stage is not None and stage.name in _SAID_IN_THE_VERDICT:
-        yield "; ".join(filter(None, (_unless_said(safe(each), explanation) for each in stage.evidence)))
+        yield "; ".join(_evidence_beside(explanation))
     else:
         yield stage_words(explanation) or ""
     if (
@@ -71,7 +73,9 @@ def _decided(explanation: Explanation, result: ScheduleResult) -> str:
     match result.outcome:
         case Outcome.DELETING:
             since = to_the_second(result.pod.metadata.deletion_timestamp or "")
-            return f"were it not being deleted since {since}, {hypothetical(result)}"
+            return ". ".join((*_end_of(result), f"were it not being deleted since {since}, {hypothetical(result)}"))
+        case Outcome.GATED if explanation.stage is not None and explanation.stage.name == "NotCreated":
+            return f"once it is resumed, {hypothetical(result)}"
         case Outcome.GATED:
             return f"without its gates {hypothetical(result)}"
         case Outcome.ERROR | Outcome.UNKNOWN:
@@ -82,10 +86,24 @@ def _decided(explanation: Explanation, result: ScheduleResult) -> str:
     return ""
 
 
+def _end_of(result: ScheduleResult) -> Iterator[str]:
+    """Yield what a pod that is being deleted waits for, where its node is not ready."""
+    row = result.nodes.row_of.get(result.current_node or "")
+    if row is not None and not_ready(result.nodes.node_objects[row]) is not None:
+        node = safe(result.nodes.names[row])
+        yield f"it ends once the kubelet of {node} answers, or Node {node} is deleted, as its machine is gone"
+
+
 def _besides_its_end(text: str, explanation: Explanation) -> str:
     """Return an error without the end that the verdict quotes."""
     end = explanation.verdict.partition(": ")[2]
     return text.removesuffix(end).rstrip(": ") if end else text
+
+
+def _evidence_beside(explanation: Explanation) -> Iterator[str]:
+    """Yield the facts of the pod's stage that the verdict does not say."""
+    evidence = explanation.stage.evidence if explanation.stage is not None else ()
+    yield from filter(None, (_unless_said(safe(each), explanation) for each in evidence))
 
 
 def _unless_said(text: str, explanation: Explanation) -> str:

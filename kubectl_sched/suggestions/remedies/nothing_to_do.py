@@ -103,13 +103,6 @@ def _in_words(pods: Sequence[Pod]) -> str:
     return " and ".join(pod.key for pod in pods)
 
 
-def awaited(suggestion: Suggestion, autoscaler: str) -> Suggestion:
-    """Return the suggestion of a new node as one to wait for, which the autoscaler has said that it adds."""
-    (change,) = suggestion.changes
-    text = f"once the node is there that {autoscaler} adds, if it is like {change.node_name}"
-    return structs.replace(suggestion, changes=(structs.replace(change, kind=Kind.WAIT, text=text, caution=None),))
-
-
 def after(suggestion: Suggestion, needs: Sequence[Need]) -> Suggestion:
     """Return the suggestion to wait for a gate's controller with what that needs first, which somebody has to do."""
     if not needs:

@@ -45,8 +45,16 @@ def _ungated(pod: Pod, owner: str | None) -> Pod:
 
 def unname(name: str) -> Way:
     """Leave the choice of the node to the scheduler, instead of naming one that is not there."""
-    text = f"without nodeName {name}, a node that is not there"
-    step = f"remove nodeName {name}, a node that is not there"
+    return _without_node_name(name, ", a node that is not there")
+
+
+def unname_chosen(name: str) -> Way:
+    """Leave the choice of the node to the scheduler, instead of naming one by hand."""
+    return _without_node_name(name, ", so that a scheduler places it")
+
+
+def _without_node_name(name: str, why: str) -> Way:
+    text, step = (f"{verb} nodeName {name}{why}" for verb in ("without", "remove"))
     return (Change(kind=Kind.UNNAME, text=text, step=step, pod=lambda pod: with_spec(pod, node_name="")),)
 
 
