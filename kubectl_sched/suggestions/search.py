@@ -73,7 +73,9 @@ def suggest(
 
 def by_a_scheduler(result: ScheduleResult) -> tuple[Suggestion, ...]:
     """Suggest to leave the choice to a scheduler, for a pod that was bound by hand and does not run."""
-    name = result.current_node or ""
+    name = result.current_node
+    if not isinstance(result, CycleResult) or name is None:
+        return ()
     return as_ladder(_Search(result, None, None).unnamed(name, unname_chosen(name)))
 
 

@@ -96,7 +96,7 @@ def _troubled(facts: PodFacts) -> Iterable[str]:
     row = result.nodes.row_of.get(result.current_node or "")
     for trouble in facts.stage.trouble if facts.stage is not None else ():
         if _by_hand(facts):
-            yield f"{trouble}; on {node} without a scheduler: spec.nodeName was set by hand"
+            yield f"{trouble}; spec.nodeName was set by hand"
         elif row is None or not is_silent(result.nodes.node_objects[row]):
             yield f"{trouble}; scheduling is fine: it {_is_on(result)} {node}"
             yield f"{trouble}; scheduling is fine"
@@ -177,11 +177,14 @@ def _gated(result: ScheduleResult) -> Iterable[str]:
 
 
 def _failing(result: ScheduleResult) -> Iterable[str]:
-    """Yield the error, then its ends, which name the fault itself; none is cut in its middle."""
-    parts = (result.error or "").split(": ")
-    ends = (": ".join(parts[start:]) for start in range(len(parts)))
-    yield from (f"the scheduling cycle fails: {end}" for end in ends if end)
+    yield from (f"the scheduling cycle fails: {end}" for end in _ends(result.error or ""))
     yield "the scheduling cycle fails"
+
+
+def _ends(text: str) -> Iterable[str]:
+    """Yield an error, then its ends, which name the fault itself; none is cut in its middle."""
+    parts = text.rstrip(".").split(": ")
+    yield from filter(None, (": ".join(parts[start:]) for start in range(len(parts))))
 
 
 def _is_judged(result: ScheduleResult) -> bool:
@@ -249,13 +252,10 @@ def _despite(result: ScheduleResult) -> Iterable[str]:
     if condition is None or condition.status != "False" or result.pod.has_ended:
         return
     if condition.reason == "SchedulerError":
-        parts = condition.message.rstrip(".").split(": ")
-        ends = (": ".join(parts[start:]) for start in range(len(parts)))
-        yield from (f"fits now; its scheduler's last attempt failed: {end}" for end in ends if end)
+        yield from (f"fits now; its scheduler's last attempt failed: {end}" for end in _ends(condition.message))
         yield "fits now; its scheduler's last attempt failed"
     elif condition.reason == "Unschedulable" and is_of_another_plugin(condition.message):
-        said = condition.message.rstrip(".")
-        yield f"fits by kube-scheduler's own plugins; its scheduler said: {said}"
+        yield from (f"fits, but its scheduler said: {end}" for end in _ends(condition.message))
         yield "fits by kube-scheduler's own plugins; its scheduler has others"
 
 
