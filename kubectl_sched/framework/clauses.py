@@ -17,6 +17,7 @@ _SINGULAR: Final = {
     "are": "is",
     "have": "has",
     "lack": "lacks",
+    "pass": "passes",
     "fail": "fails",
     "do": "does",
     "break": "breaks",

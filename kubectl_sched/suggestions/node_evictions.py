@@ -11,6 +11,7 @@ from kubectl_sched.framework.amounts import amount_texts
 from kubectl_sched.framework.clauses import first_few
 from kubectl_sched.suggestions.change import Change, Kind
 from kubectl_sched.suggestions.harm import is_protected
+from kubectl_sched.suggestions.workload import is_of_the_same_workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -34,13 +35,12 @@ def evictable(result: ScheduleResult, row: int) -> list[Pod]:
     """The row's pods that may be asked to go: unprotected ones first, one's own before others', the least important.
 
     Never one of a higher priority, nor one that would come back to this very node (static pods, DaemonSets'), nor one
-    that is going already, nor another of the pod's own controller, which would make it again in the pod's place.
+    that is going already, nor another of the pod's own workload, which would make it again in the pod's place.
     """
-    own = result.pod.metadata.controller
     pods = (
         pod
         for pod in result.nodes.node(row).pods
-        if _may_go(pod) and pod.priority <= result.pod.priority and (own is None or pod.metadata.controller != own)
+        if _may_go(pod) and pod.priority <= result.pod.priority and not is_of_the_same_workload(result.pod, pod)
     )
     return sorted(pods, key=lambda pod: (*_reserve(result, pod), pod.priority, pod.key))
 

@@ -25,9 +25,12 @@ def workload_of(pod: Pod) -> tuple[str | None, str]:
 
 
 def is_of_the_same_workload(pod: Pod, other: Pod) -> bool:
-    """Report whether one workload made both."""
-    if pod.namespace != other.namespace or pod.metadata.controller is None:
+    """Report whether one workload made both; bare pods are of one where all their labels are the same."""
+    if pod.namespace != other.namespace:
         return False
+    if pod.metadata.controller is None:
+        labels = pod.metadata.labels
+        return bool(labels) and other.metadata.controller is None and labels == other.metadata.labels
     return workload_of(pod) == workload_of(other)
 
 

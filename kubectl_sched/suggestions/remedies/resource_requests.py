@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from kubectl_sched.suggestions.change import Way
 
 _MEBIBYTE = 2**20
+_MAIN, _INIT = "containers", "init_containers"
+"""Fields of a pod's spec that have containers."""
+
 _LEAST_LEFT = 0.5
 """A request that is cut by more is another request: the pod needs a larger machine instead."""
 
@@ -133,9 +136,32 @@ def _largest(pod: Pod, resource: str) -> tuple[int, str, str]:
     own = pod.spec.resources
     if own is not None and resource in own.requests:
         return _amount(own, resource), "the pod", str(own.requests[resource])
-    asking = [(_amount(each.resources, resource), each) for each in pod.spec.containers]
-    amount, container = max(asking, key=lambda each: each[0])
-    return amount, f"container {container.name}", str(container.resources.requests.get(resource, 0))
+    kind, index = _deciding(pod, resource)
+    container = _containers(pod, kind)[index]
+    who = f"{'init container' if kind == _INIT else 'container'} {container.name}"
+    return _amount(container.resources, resource), who, str(container.resources.requests.get(resource, 0))
+
+
+def _deciding(pod: Pod, resource: str) -> tuple[str, int]:
+    """Return the field and the index of the container whose request is to be lowered: an init container if it decides.
+
+    It does where it requests more than all containers that run together after it.
+    """
+    together = sum(_amount(each.resources, resource) for each in pod.spec.containers)
+    together += sum(_amount(each.resources, resource) for each in pod.spec.init_containers if _is_sidecar(each))
+    alone = [0 if _is_sidecar(each) else _amount(each.resources, resource) for each in pod.spec.init_containers]
+    if max(alone, default=0) > together:
+        return _INIT, alone.index(max(alone))
+    amounts = [_amount(each.resources, resource) for each in pod.spec.containers]
+    return _MAIN, amounts.index(max(amounts))
+
+
+def _is_sidecar(container: Container) -> bool:
+    return container.restart_policy == "Always"
+
+
+def _containers(pod: Pod, kind: str) -> tuple[Container, ...]:
+    return pod.spec.init_containers if kind == _INIT else pod.spec.containers
 
 
 def _in_its_unit(result: ScheduleResult, resource: str, missing: int) -> Change | None:
@@ -203,11 +229,10 @@ def _requesting(pod: Pod, resource: str, amount: str) -> Pod:
     spec = pod.spec
     if spec.resources is not None and resource in spec.resources.requests:
         return replace(pod, spec=replace(spec, resources=_lowered(spec.resources, resource, amount)))
-    index = max(range(len(spec.containers)), key=lambda at: _amount(spec.containers[at].resources, resource))
-    container: Container = spec.containers[index]
-    changed = replace(container, resources=_lowered(container.resources, resource, amount))
-    containers = (*spec.containers[:index], changed, *spec.containers[index + 1 :])
-    return replace(pod, spec=replace(spec, containers=containers))
+    kind, index = _deciding(pod, resource)
+    there = _containers(pod, kind)
+    changed = replace(there[index], resources=_lowered(there[index].resources, resource, amount))
+    return replace(pod, spec=replace(spec, **{kind: (*there[:index], changed, *there[index + 1 :])}))
 
 
 def _lowered(resources: ResourceRequirements, resource: str, amount: str) -> ResourceRequirements:
