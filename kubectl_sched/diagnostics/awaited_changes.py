@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from kubectl_sched.diagnostics.replay_against_history import Observed
     from kubectl_sched.scheduler.result import ScheduleResult
 
+TIME_TO_ADD = 15 * 60
+"""Seconds that an autoscaler may take for a node: max-node-provision-time, and Karpenter's registration."""
+
 _SCALES_UP = {"TriggeredScaleUp": "cluster-autoscaler", "Nominated": "Karpenter"}
 
 

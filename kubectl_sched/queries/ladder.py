@@ -10,8 +10,7 @@ from kubectl_sched.api.apimachinery.timestamps import seconds_between, to_the_se
 from kubectl_sched.api.meta import with_spec
 from kubectl_sched.config.scheduler_name import scheduler_name_of
 from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
-from kubectl_sched.diagnostics.awaited_changes import adding_a_node
-from kubectl_sched.queries.provisioning.scale_up_events import TIME_TO_ADD, growing_groups, left_to_people
+from kubectl_sched.diagnostics.awaited_changes import TIME_TO_ADD, adding_a_node
 from kubectl_sched.scheduler.cycle_result import CycleResult
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.suggestions.change import Change, Kind, Promise, Rung
@@ -48,7 +47,7 @@ def ladder(
     if any(each.comes_by_itself and each.promise is Promise.PREEMPTS for each in others):  # nobody else need end pods
         others = [each for each in others if each.rung != Rung.ENDS.value]
     pools = tuple(_pools_to_change(found)) if coming is None else ()
-    left = tuple(left_to_people(found, now)) if coming is None else ()
+    left = tuple(_left_to_people(found, now)) if coming is None else ()
     if pools:  # the autoscaler makes and replaces nodes, and a label goes with its node
         others = [each for each in others if not any(change.kind is Kind.LABEL for change in each.changes)]
         others = [each for each in others if not _adds_nodes_of_karpenter(each)]
@@ -77,11 +76,20 @@ def coming_node(found: Explanation, now: str | None) -> Suggestion | None:
         in_vain = groups is not None and any(each.grown_in_vain for each in groups.groups)
         if in_vain or (age is not None and age > TIME_TO_ADD):
             return None
+        from kubectl_sched.queries.provisioning.scale_up_events import growing_groups  # most pods have no such event
+
         where = growing_groups(events[0].text)
         text = f"{by_event} adds a node{where} (its event {events[0].reason} at {to_the_second(events[0].last_seen)})"
         return stated(Change(kind=Kind.WAIT, text=text))
     predicted = _predicted(found, now)
     return stated(Change(kind=Kind.WAIT, text=predicted)) if predicted is not None else None
+
+
+def _left_to_people(found: Explanation, now: str | None) -> Iterator[Suggestion]:
+    if found.observed is not None and found.observed.autoscalers:
+        from kubectl_sched.queries.provisioning.scale_up_events import left_to_people  # as above
+
+        yield from left_to_people(found, now)
 
 
 def _predicted(found: Explanation, now: str | None) -> str | None:

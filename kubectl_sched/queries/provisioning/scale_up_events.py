@@ -1,4 +1,4 @@
-"""What cluster-autoscaler's events about a pod leave to people: a maximum, a limit, or a node that does not come."""
+"""Causes in cluster-autoscaler's events that people see to: a maximum, a limit, or a node that does not come."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_sched.api.apimachinery.timestamps import seconds_between, to_the_second
 from kubectl_sched.api.core import Event
+from kubectl_sched.diagnostics.awaited_changes import TIME_TO_ADD
 from kubectl_sched.diagnostics.gates.gate import quoted
 from kubectl_sched.diagnostics.messages.scale_up_text import CLUSTER_AUTOSCALER, scale_up_reasons
 from kubectl_sched.lazy_pattern import pattern
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
     from kubectl_sched.queries.explanation import Explanation
     from kubectl_sched.suggestions.change import Suggestion
 
-TIME_TO_ADD: Final = 15 * 60
-"""Seconds that an autoscaler may take for a node: max-node-provision-time, and Karpenter's registration."""
-
 _STATUS: Final = ("ConfigMap", "cluster-autoscaler-status")
 _FAILURES: Final = frozenset({"FailedToScaleUpGroup", "ScaleUpFailed", "ScaleUpTimedOut"})
 _GROWING: Final = pattern(r"\{(\S+) (\d{1,9})->(\d{1,9}) \(max: (\d{1,9})\)\}")
@@ -32,7 +30,7 @@ _LIMITS: Final = {
     "max cluster memory limit reached": "raise --memory-total of cluster-autoscaler",
     "max cluster cpu, memory limit reached": "raise --cores-total and --memory-total of cluster-autoscaler",
 }
-"""What to raise, by the reasons of the event NotTriggerScaleUp."""
+"""Limits to raise, by the reasons of the event NotTriggerScaleUp."""
 
 _REFUSED: Final = frozenset({"in backoff after failed scale-up", "scale-up execution failed"})
 
