@@ -9,7 +9,6 @@ from msgspec.structs import replace
 
 from kubectl_sched.api.meta import find_condition
 from kubectl_sched.data_lines import data_lines
-from kubectl_sched.diagnostics.pod_trouble import ORDINARY_WAITS, WAITING_FOR, trouble_of
 from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.record import Record
 from kubectl_sched.shell_commands import container_logs
@@ -86,6 +85,8 @@ def stage_of(result: ScheduleResult, around: Surroundings) -> Stage | None:
     if result.pod.has_ended:
         return _ended(result.pod, around)
     if result.current_node:
+        from kubectl_sched.diagnostics.pod_trouble import trouble_of  # most questions are about pending pods
+
         node = _its_node(result)
         found = _bound(result.pod, around, (*_left_for_resize(result), *_about_node(node)))
         return replace(found, trouble=trouble_of(result.pod, around.events(result.pod), node))
@@ -202,6 +203,8 @@ def _bound(pod: Pod, around: Surroundings, of_node: tuple[str, ...] = ()) -> Sta
 
 
 def _waits_for(pod: Pod, around: Surroundings) -> Iterator[str]:
+    from kubectl_sched.diagnostics.pod_trouble import WAITING_FOR  # as above
+
     waiting = tuple(_waiting_containers(pod))
     yield from waiting
     event = next((event for event in around.events(pod) if event.reason in WAITING_FOR), None)
@@ -213,6 +216,8 @@ def _waits_for(pod: Pod, around: Surroundings) -> Iterator[str]:
 
 
 def _waiting_containers(pod: Pod) -> Iterator[str]:
+    from kubectl_sched.diagnostics.pod_trouble import ORDINARY_WAITS  # as above
+
     for status in (*pod.status.init_container_statuses, *pod.status.container_statuses):
         waiting = status.state.waiting
         if waiting is not None and waiting.reason not in ORDINARY_WAITS:

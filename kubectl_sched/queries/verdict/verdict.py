@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_sched.api.apimachinery.timestamps import to_the_second
 from kubectl_sched.diagnostics.last_message import is_of_another_plugin
-from kubectl_sched.diagnostics.pod_trouble import is_silent, not_ready
 from kubectl_sched.framework.plugin_error_boundary import is_unknown
 from kubectl_sched.queries.unreadable_kinds import kinds_in_words
 from kubectl_sched.queries.verdict.constraint import as_a_whole, constraint_of
@@ -91,6 +90,8 @@ def _ended(facts: PodFacts) -> Iterable[str]:
 
 def _troubled(facts: PodFacts) -> Iterable[str]:
     """Yield first what keeps a bound pod from running, where anything does."""
+    from kubectl_sched.diagnostics.pod_trouble import is_silent  # most questions are about pending pods
+
     result = facts.result
     node = _named(result, result.current_node or "")
     row = result.nodes.row_of.get(result.current_node or "")
@@ -159,6 +160,8 @@ def _unprofiled(result: ScheduleResult) -> Iterable[str]:
 
 
 def _deleting(result: ScheduleResult) -> Iterable[str]:
+    from kubectl_sched.diagnostics.pod_trouble import not_ready  # as above
+
     pod = result.pod
     since = to_the_second(pod.metadata.deletion_timestamp or "")
     row = result.nodes.row_of.get(result.current_node or "")

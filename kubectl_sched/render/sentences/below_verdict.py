@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_sched.api.apimachinery.timestamps import to_the_second
-from kubectl_sched.diagnostics.pod_trouble import not_ready
 from kubectl_sched.render.safe_text import safe
 from kubectl_sched.render.sentences.headline import (
     decision,
@@ -88,6 +87,8 @@ def _decided(explanation: Explanation, result: ScheduleResult) -> str:
 
 def _end_of(result: ScheduleResult) -> Iterator[str]:
     """Yield what a pod that is being deleted waits for, where its node is not ready."""
+    from kubectl_sched.diagnostics.pod_trouble import not_ready  # few pods are being deleted
+
     row = result.nodes.row_of.get(result.current_node or "")
     if row is not None and not_ready(result.nodes.node_objects[row]) is not None:
         node = safe(result.nodes.names[row])

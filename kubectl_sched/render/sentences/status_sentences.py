@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_sched.api.apimachinery.timestamps import to_the_second
-from kubectl_sched.render.ages import at_moment
 from kubectl_sched.render.document import Sentence
 from kubectl_sched.render.safe_text import safe
 
@@ -64,9 +63,13 @@ def status_sentences(explanation: Explanation) -> Iterator[Sentence]:
     said = explanation.said
     if said is not None and (said.differs or explanation.result.event is None):
         because = f"; now: {said.because}" if said.because else ""
+        from kubectl_sched.render.ages import at_moment  # most pods have no message
+
         when = at_moment(said.at, said.read_at)
         message = said.message.rstrip(". ") if because else said.message
         yield Sentence(text=f"{said.by} said{when}: {message}{because}", rank=6, keep=2)
     for event in observed.autoscalers[:2] if observed is not None else ():
+        from kubectl_sched.render.ages import at_moment  # most pods have no such event
+
         when = at_moment(event.last_seen, explanation.around.dump.at if explanation.around is not None else None)
         yield Sentence(text=f"{event.component} said{when}, {event.reason}: {event.text}", rank=4, keep=1)
