@@ -241,10 +241,13 @@ def _of_workload(
 
 
 def _without_pods(kind: str, name: str, objects: Sequence[KubernetesObject], namespace: str | None) -> str:
-    """Return the command that says where pods of the workload would land."""
+    """Return that the workload wants no pods, if so, and the command that says where they would land."""
     for item in objects:
         if type(item).__name__ == kind and item.name == name and namespace in {None, item.namespace}:
-            return f"; `kubectl sched whatif {kind.lower()}/{name} -n {item.namespace}` says where its pods would land"
+            none = getattr(getattr(item, "spec", None), "replicas", None) == 0
+            scaled = ", which is scaled to 0 (spec.replicas)" if none else ""
+            command = f"kubectl sched whatif {kind.lower()}/{name} -n {item.namespace}"
+            return f"{scaled}; `{command}` says where its pods would land"
     return "; `whatif` says where the pods of its manifest would land"
 
 
