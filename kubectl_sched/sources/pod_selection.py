@@ -167,7 +167,10 @@ def _kind_and_name(target: str, kind: str) -> tuple[str, str]:
     if word in NODE_WORDS:
         raise _is_a_node(name)
     if word not in WORKLOAD_WORDS:
-        raise SchedError(f"{target}: {word!r} is no kind whose pods can be explained; name a pod or a workload")
+        raise SchedError(
+            f"{target}: {word!r} is no kind whose pods can be explained; name a pod or a workload; "
+            f"if it is a namespace, write {name} -n {word}"
+        )
     return WORKLOAD_WORDS[word], name
 
 
