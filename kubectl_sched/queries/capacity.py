@@ -23,6 +23,7 @@ from kubectl_sched.record import CachingRecord, Record
 from kubectl_sched.simulation.pod_capacity import MOST_REPLAYED
 from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
 from kubectl_sched.sources.discovery.replay_setup import Replay
+from kubectl_sched.sources.dump.completeness import old_age
 from kubectl_sched.sources.pod_selection import Selection, select
 
 if TYPE_CHECKING:
@@ -88,7 +89,8 @@ def capacity(question: CapacityQuestion, dump: Dump) -> CapacityAnswer:
             notes.append(f"stranded: the largest {MOST_ASKED:,} of {len(asked):,} distinct requests were asked")
         reached = reached_nodes(asked[:MOST_ASKED], schedulers)
     found_pools = pools_of(nodes, found, _open_nodes(nodes, schedulers), reached)
-    said = (*notes, *_about(found), *schedulers.notes, *dump.warnings, *schedulers.warnings)
+    old = old_age(dump)
+    said = (*old, *notes, *_about(found), *schedulers.notes, *dump.warnings, *schedulers.warnings)
     release = schedulers.assumed(question.profile or DEFAULT_SCHEDULER_NAME).configuration.release
     return CapacityAnswer(
         shapes=tuple(found),
@@ -97,6 +99,7 @@ def capacity(question: CapacityQuestion, dump: Dump) -> CapacityAnswer:
         kubernetes_version=str(release.version),
         kubernetes_patch=release.patch_name,
         changing=(
+            *old,
             *dump.limits,
             *dict.fromkeys(kind.sentence for each in found for kind in each.unread),
             *about_quotas(found, dump.objects),

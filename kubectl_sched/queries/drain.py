@@ -21,6 +21,7 @@ from kubectl_sched.simulation.drain_plan import drain_plan
 from kubectl_sched.simulation.edited_cluster import Cluster
 from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
 from kubectl_sched.sources.discovery.replay_setup import Replay, snapshot_of
+from kubectl_sched.sources.dump.completeness import old_age
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -61,7 +62,7 @@ class DrainAnswer(CachingRecord, frozen=True, kw_only=True):
     kubernetes_patch: str | None = None
     notes: tuple[str, ...] = ()
     limits: tuple[str, ...] = ()
-    """The warnings that the snapshot leaves pods out."""
+    """The warnings that the dump is old, and that the snapshot leaves pods out."""
 
     @property
     def outcome(self) -> str:
@@ -123,13 +124,14 @@ def planned(
     plan = replace(plan, placements=placements)
     budgets = kinds.budgets_of(plan.concerned)
     made, refused = _made_by_karpenter(plan, objects)
+    old = old_age(dump)
     return DrainAnswer(
         plan=plan,
         unreadable=(*(() if budgets is None else (budgets,)), *unread),
         new_nodes=made,
         node_groups=_node_groups(plan, objects, dump),
-        notes=(*left_out, *refused),
-        limits=dump.limits,
+        notes=(*old, *left_out, *refused),
+        limits=(*old, *dump.limits),
     )
 
 

@@ -23,6 +23,7 @@ from kubectl_sched.simulation.edited_cluster import Cluster
 from kubectl_sched.simulation.queue_simulation import owner_of
 from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
 from kubectl_sched.sources.discovery.replay_setup import Replay, snapshot_of
+from kubectl_sched.sources.dump.completeness import old_age
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -127,7 +128,7 @@ class NodeAnswer(CachingRecord, frozen=True, kw_only=True):
     notes: tuple[str, ...]
     kubernetes_patch: str | None = None
     limits: tuple[str, ...] = ()
-    """The warnings that the snapshot leaves pods out."""
+    """The warnings that the dump is old, and that the snapshot leaves pods out."""
 
 
 def explain_nodes(question: NodeQuestion, dump: Dump) -> NodeAnswer:
@@ -155,6 +156,7 @@ def explain_nodes(question: NodeQuestion, dump: Dump) -> NodeAnswer:
     found = [judge.explained(cluster.nodes[name], is_alone=len(names) == 1) for name in names]
     if not question.nodes:
         found.sort(key=lambda each: (-each.waste, each.node.name))
+    old = old_age(dump)
     budgets = kinds.budgets_of(pod for each in found for pod in each.plan.concerned)
     release = configuration_of(question.profile or DEFAULT_SCHEDULER_NAME).release
     return NodeAnswer(
@@ -165,8 +167,8 @@ def explain_nodes(question: NodeQuestion, dump: Dump) -> NodeAnswer:
         ),
         kubernetes_version=str(release.version),
         kubernetes_patch=release.patch_name,
-        limits=dump.limits,
-        notes=(*notes, *left_out, *schedulers.notes, *dump.warnings, *schedulers.warnings),
+        limits=(*old, *dump.limits),
+        notes=(*old, *notes, *left_out, *schedulers.notes, *dump.warnings, *schedulers.warnings),
     )
 
 

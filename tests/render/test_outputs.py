@@ -70,6 +70,15 @@ def test_all_notes_are_shown_that_are_asked_for(command: str) -> None:
     assert not re.search(r"\d+ (more|notes): --notes", printed)
 
 
+@pytest.mark.parametrize("output", ["table", "html", "markdown", "json"])
+@pytest.mark.parametrize(
+    "command", ["capacity", "drain gpu-1", "explain node gpu-1", "explain nodes", "whatif --drain gpu-1"]
+)
+def test_an_old_dump_is_said_to_be_old(command: str, output: str) -> None:
+    printed = program.run(*command.split(), "--from", DEMO, "-o", output)
+    assert len(re.findall(r"he dump is \d+ days old", printed.stdout + printed.stderr)) == 1
+
+
 @pytest.mark.parametrize("command", ["explain web-0", "whatif --drain gpu-1", "whatif --make-room web-0", "capacity"])
 def test_markdown_ends_alike_whatever_was_asked(command: str) -> None:
     printed = program.run(*command.split(), "-o", "markdown", "--from", DEMO).stdout

@@ -113,16 +113,29 @@ def completeness(
     if "Node" not in dump.present and "Node" not in told:
         changing.insert(0, "the dump has no node list (kubectl get nodes -o json), so no node can be feasible")
     premises += _namespaces(dump)
-    if dump.taken_at is not None:
-        moment = dump.taken_at[:16].replace("T", " ")
-        age = time_since(dump.taken_at, now or datetime.now(UTC))
-        if age is not None and age > _RECENT:
-            changing.insert(0, f"the dump is {spoken_age(age)} old (taken no earlier than {moment})")
-        else:
-            ago = f" ({spoken_age(age)} ago)" if age is not None else ""
-            premises.insert(0, f"taken no earlier than {moment}{ago}")
+    now = now or datetime.now(UTC)
+    old = old_age(dump, now)
+    changing[:0] = old
+    if dump.taken_at is not None and not old:
+        age = time_since(dump.taken_at, now)
+        ago = f" ({spoken_age(age)} ago)" if age is not None else ""
+        premises.insert(0, f"taken no earlier than {_moment(dump.taken_at)}{ago}")
     about = (f"about the dump: {'; '.join(premises)}",) if premises else ()
     return Completeness(changing=tuple(changing), premises=about)
+
+
+def old_age(dump: Dump, now: datetime | None = None) -> tuple[str, ...]:
+    """Return the sentence that the dump is old, if it is."""
+    if dump.is_live or dump.taken_at is None:
+        return ()
+    age = time_since(dump.taken_at, now or datetime.now(UTC))
+    if age is None or age <= _RECENT:
+        return ()
+    return (f"the dump is {spoken_age(age)} old (taken no earlier than {_moment(dump.taken_at)})",)
+
+
+def _moment(taken_at: str) -> str:
+    return taken_at[:16].replace("T", " ")
 
 
 def _missing(
