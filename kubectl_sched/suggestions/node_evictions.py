@@ -11,7 +11,7 @@ from kubectl_sched.framework.amounts import amount_texts
 from kubectl_sched.framework.clauses import first_few
 from kubectl_sched.suggestions.change import Change, Kind
 from kubectl_sched.suggestions.harm import is_protected
-from kubectl_sched.suggestions.workload import is_of_the_same_workload
+from kubectl_sched.suggestions.workload import is_equal_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -40,7 +40,7 @@ def evictable(result: ScheduleResult, row: int) -> list[Pod]:
     pods = (
         pod
         for pod in result.nodes.node(row).pods
-        if _may_go(pod) and pod.priority <= result.pod.priority and not is_of_the_same_workload(result.pod, pod)
+        if _may_go(pod) and pod.priority <= result.pod.priority and not is_equal_of(result.pod, pod)
     )
     return sorted(pods, key=lambda pod: (*_reserve(result, pod), pod.priority, pod.key))
 

@@ -25,13 +25,17 @@ def workload_of(pod: Pod) -> tuple[str | None, str]:
 
 
 def is_of_the_same_workload(pod: Pod, other: Pod) -> bool:
-    """Report whether one workload made both; bare pods are of one where all their labels are the same."""
-    if pod.namespace != other.namespace:
+    """Report whether one workload made both."""
+    if pod.namespace != other.namespace or pod.metadata.controller is None:
         return False
-    if pod.metadata.controller is None:
-        labels = pod.metadata.labels
-        return bool(labels) and other.metadata.controller is None and labels == other.metadata.labels
     return workload_of(pod) == workload_of(other)
+
+
+def is_equal_of(pod: Pod, other: Pod) -> bool:
+    """Report whether both serve as one: they are of one workload, or bare pods with the same labels."""
+    is_bare = pod.metadata.controller is None and other.metadata.controller is None
+    is_alike = bool(pod.metadata.labels) and pod.metadata.labels == other.metadata.labels
+    return (is_bare and is_alike and pod.namespace == other.namespace) or is_of_the_same_workload(pod, other)
 
 
 def maker_in_words(pod: Pod) -> str:
