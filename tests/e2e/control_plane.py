@@ -26,7 +26,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from tests.oracle.build import VERSIONS, cache_home, fingerprint, go
+from tests.oracle.build import PROGRAM, VERSIONS, cache_home, fingerprint, go, toolchain_of
 
 MINOR = "1.36"
 """Whose servers are started unless a test asks for others."""
@@ -66,13 +66,18 @@ class StartError(Exception):
 
 
 def binary(name: str, minor: str = MINOR) -> Path:
-    """The path of a server's program, built if need be; one etcd serves all minors."""
+    """The path of a server's program, built if need be; one etcd serves all minors.
+
+    Of a minor of which not all modules are served yet kube-scheduler alone can be had: the oracle's module names it.
+    """
     if name == "etcd":
         minor = MINOR
     assets = os.environ.get("KUBEBUILDER_ASSETS")
     if assets and minor == MINOR and (Path(assets) / name).exists():
         return Path(assets) / name
     module = SERVERS / ("go.mod" if minor == MINOR else f"v{minor}.mod")
+    if not module.exists():
+        module = PROGRAM / f"v{minor}.mod"
     version, digest = VERSIONS[minor], fingerprint([module, module.with_suffix(".sum")])
     target = cache_home() / "servers" / f"{version}-{digest}" / name
     if not target.exists():
@@ -83,14 +88,20 @@ def binary(name: str, minor: str = MINOR) -> Path:
 def build(package: str, target: Path, module: Path, version: str) -> None:
     """Build one server into `target`, which appears only when it is whole."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    major, minor, _ = version.split(".")
+    major, minor = version.split(".")[:2]
     values = {"gitVersion": f"v{version}", "gitMajor": major, "gitMinor": minor, "gitTreeState": "clean"}
     modules = ("k8s.io/component-base/version", "k8s.io/client-go/pkg/version")
     stamp = " ".join(f"-X {module}.{name}={value}" for module in modules for name, value in values.items())
     with tempfile.TemporaryDirectory(dir=target.parent) as folder:
         partial = Path(folder) / target.name
-        command = [go(), "build", f"-modfile={module}", "-ldflags", stamp, "-o", str(partial), package]
-        subprocess.run(command, cwd=SERVERS, check=True)
+        arguments = [f"-modfile={module}", "-ldflags", stamp, "-o", str(partial), package]
+        if module.parent == PROGRAM:  # it has no sums for what kube-scheduler's command alone needs
+            for file in (module, module.with_suffix(".sum")):
+                shutil.copy(file, folder)
+            arguments[:1] = ["-mod=mod", f"-modfile={Path(folder) / module.name}"]
+        toolchain = toolchain_of(module)
+        variables = {**os.environ, "GOTOOLCHAIN": toolchain} if toolchain else None
+        subprocess.run([go(), "build", *arguments], cwd=SERVERS, env=variables, check=True)
         partial.replace(target)
 
 
@@ -187,9 +198,16 @@ class ControlPlane:
         return path
 
     def start_scheduler(
-        self, *flags: str, config: dict[str, object] | None = None, label: str = "kube-scheduler"
+        self,
+        *flags: str,
+        config: dict[str, object] | None = None,
+        label: str = "kube-scheduler",
+        minor: str | None = None,
     ) -> Server:
-        """Start a kube-scheduler with its verbose log; `config` holds fields of its KubeSchedulerConfiguration."""
+        """Start a kube-scheduler with its verbose log; `config` holds fields of its KubeSchedulerConfiguration.
+
+        It is of the servers' minor, unless another is named.
+        """
         elected = any(flag.startswith("--leader-elect") for flag in flags)
         common = ["--secure-port=0", "-v=10", *self._gates]
         if config is None:
@@ -198,7 +216,7 @@ class ControlPlane:
             path = self.folder / f"{label}.yaml"
             path.write_text(json.dumps(self._scheduler_configuration(config)))
             common.append(f"--config={path}")
-        server = Server(self.folder, "kube-scheduler", [*common, *flags], minor=self._minor, label=label)
+        server = Server(self.folder, "kube-scheduler", [*common, *flags], minor=minor or self._minor, label=label)
         self._servers.append(server)
         return server
 

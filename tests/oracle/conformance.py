@@ -98,6 +98,9 @@ These comparisons are made by command; a part of each is in `pytest -m oracle`. 
   the same; the others are marked as tied.
 - `ORACLE_VERSIONS=1.36.5 ORACLE_EXAMPLES=250 pytest -m oracle tests/oracle/devices/test_devices.py`: 2,000 pods with
   claims, DeviceTaintRules among them, over which 1.36.2 goes down. With rules kube-scheduler tries pools in no order.
+- `E2E_KUBE_SCHEDULER=1.38 E2E_PODS=600 pytest -m e2e tests/e2e/agreement/test_agreement.py`: 600 pods that are made one
+  by one while kube-scheduler v1.38.0-beta.0 runs. It stands beside the servers of 1.37: two of the modules that
+  kube-apiserver 1.38 is built from are not served yet.
 """
 
 

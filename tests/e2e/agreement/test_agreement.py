@@ -15,7 +15,7 @@ import pytest
 from tests.decisions import explain
 from tests.e2e import kubelet
 from tests.e2e.api import Api, ApiError, Json
-from tests.e2e.control_plane import ControlPlane
+from tests.e2e.control_plane import MINOR, ControlPlane
 from tests.e2e.patience import until
 from tests.e2e.priority_classes import priority_class
 from tests.oracle.generate.nodes import nodes
@@ -26,11 +26,20 @@ from tests.oracle.generate.values import NAMESPACES
 pytestmark = pytest.mark.e2e
 
 PODS = int(os.environ.get("E2E_PODS", "200"))
+SCHEDULER = os.environ.get("E2E_KUBE_SCHEDULER", MINOR)
+"""The minor of kube-scheduler; of 1.38 the other servers cannot be built yet, so it runs beside those of 1.37."""
+
 ABOUT = frozenset({"taints", "nodes", "topology", "images", "spread", "interpod", "ports", "preemption"})
 INVALID = {403, 422}
 """How the API server refuses a pod that is not as it should be: some of the random ones are not."""
 
 SCORED = re.compile(r'"Plugin scored node for pod" pod="([^"]+)" plugin="([^"]+)" node="([^"]+)" score=(-?\d+)')
+
+
+@pytest.fixture(scope="module")
+def control_plane() -> Iterator[ControlPlane]:
+    with ControlPlane(minor=min(SCHEDULER, "1.37")) as plane:
+        yield plane
 
 
 def test_random_pods_land_where_we_say(control_plane: ControlPlane, api: Api, tmp_path: Path) -> None:
@@ -54,12 +63,13 @@ def test_random_pods_land_where_we_say(control_plane: ControlPlane, api: Api, tm
         number += 1
         if number == PODS:
             break
-    assert (number, outcomes) == (PODS, {"Schedulable", "Unschedulable"})
+    assert number == PODS
+    assert outcomes >= {"Schedulable", "Unschedulable"}
 
 
 def start_scheduler(control_plane: ControlPlane) -> Path:
     """A kube-scheduler that looks at all nodes; gives its log."""
-    return control_plane.start_scheduler(config={"percentageOfNodesToScore": 100}).log
+    return control_plane.start_scheduler(config={"percentageOfNodesToScore": 100}, minor=SCHEDULER).log
 
 
 def sees_all(api: Api, folder: Path) -> bool:
@@ -118,7 +128,7 @@ def distinct(key: Callable[[Json], str], items: list[Json]) -> list[Json]:
 def explanation(objects: list[Json], pod: Json, folder: Path) -> Json:
     """Ours, of the pod in the state that the objects are."""
     key = name_of(pod)
-    return explain({"objects": objects, "pods": [key]}, folder, "1.36")[key]
+    return explain({"objects": objects, "pods": [key]}, folder, SCHEDULER)[key]
 
 
 def name_of(pod: Json) -> str:
