@@ -67,7 +67,7 @@ EVICTING = {"full", "port", "anti-affinity"}
 def body(name: str, spec: Json) -> Json:
     spec = dict(spec)
     container = {"name": "main", "image": "example.com/none", **spec.pop("container", {})}
-    about = {"name": name, "namespace": "default", "labels": {"app": "blue"}}
+    about = {"name": name, "namespace": "default", "labels": {"app": name}}
     return {"metadata": about, "spec": {"containers": [container], "terminationGracePeriodSeconds": 0, **spec}}
 
 
