@@ -599,7 +599,7 @@ def test_where_nothing_is_pending_it_is_said_what_is(control_plane: ControlPlane
     """Of the cluster only what may be pending was read, so the rest is not taken for missing."""
     nothing = program(control_plane, "explain", "-n", "team")
     assert nothing.returncode == 0
-    assert nothing.stdout.startswith("nothing is pending\n\nnote: ")
+    assert nothing.stdout.startswith("nothing is pending\n")
     assert "such pods are in other namespaces (-A), such as default/big\n" in nothing.stdout
     small = program(control_plane, "explain", "-n", "team", "-l", "app=small", "-o", "json")
     assert json.loads(small.stdout)["items"] == []
