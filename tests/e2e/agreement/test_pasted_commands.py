@@ -158,7 +158,7 @@ def workload(kind: str) -> Json:
     template = body(
         "", {"nodeSelector": {"kubernetes.io/os": "linux"}, "tolerations": [{"key": "own"}], "container": cpu("1")}
     )
-    spec: Json = {"selector": {"matchLabels": {"app": "blue"}}, "template": template}
+    spec: Json = {"selector": {"matchLabels": template["metadata"]["labels"]}, "template": template}
     spec |= {"serviceName": "none"} if kind == "statefulsets" else {}
     return {"metadata": {"name": "web", "namespace": "default"}, "spec": spec}
 
