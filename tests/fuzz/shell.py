@@ -15,13 +15,14 @@ if TYPE_CHECKING:
 _STUB = '#!/bin/bash\nprintf \'%s\\0\' "${0##*/}" "$@" $\'\\1\' >> "$CALLS"\n'
 _EACH = """
 enable -n kill
+exec 9>&1
 for script in "$SCRIPTS"/*; do
   CALLS="$RECORDS/${script##*/}"
   export CALLS
   (. "$script"; wait) < /dev/null > /dev/null 2> /dev/null
 done
 """
-"""The shell's own kill would look for a job."""
+"""The shell's own kill would look for a job. What runs in the background holds descriptor 9 open until it has ended."""
 
 
 def wrongly_run(commands: Mapping[str, Argvs]) -> Iterator[tuple[str, str]]:
@@ -41,6 +42,7 @@ def wrongly_run(commands: Mapping[str, Argvs]) -> Iterator[tuple[str, str]]:
             cwd=folder / "place",
             env={"PATH": str(folder / "stubs"), **{key: str(path) for key, path in paths.items()}},
             check=False,
+            stdout=subprocess.PIPE,
             timeout=600,
         )
         for number, (text, argvs) in enumerate(commands.items()):
