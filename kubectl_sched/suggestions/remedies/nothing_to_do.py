@@ -50,7 +50,7 @@ def waits(
     pods = result.nodes.existing_pods.pods
     leaving = [pods[index] for index in np.flatnonzero(result.nodes.existing_pods.terminating).tolist()]
     overdue = [pod for pod in leaving if _overdue(pod, now) > 0]
-    in_time = [pod for pod in leaving if pod not in overdue]
+    in_time = [pod for pod in leaving if _overdue(pod, now) == 0]
     for going, once_gone in ((in_time, _once_gone), (leaving if overdue else (), partial(_once_finished, now=now))):
         of_all = verified(base, (once_gone(going),), row, wanted) if going else None
         if of_all is None:

@@ -33,7 +33,7 @@ _CLAIMS_NAMED: Final = 2
 def findings(result: ScheduleResult, around: Surroundings) -> Iterator[Finding]:
     """Yield the first claims that hold a device which the pod could have, and that no pod uses."""
     mask = result.rejection_masks.get(_PLUGIN)
-    if result.fits or mask is None:
+    if result.fits or mask is None or around.dump.pods_of:  # a pod that was left out may use the claim
         return
     holders: dict[str, str] = {}
     for row in np.flatnonzero(mask).tolist()[:_ROWS_EXAMINED]:
