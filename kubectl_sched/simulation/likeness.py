@@ -84,9 +84,14 @@ def is_plain(pod: Pod) -> bool:
 
 
 def is_of_node(volume: Volume) -> bool:
-    """Report whether the volume is the node's own."""
+    """Report whether the volume is the node's own, as files that the kubelet makes are."""
     return volume == Volume(
-        name=volume.name, empty_dir=volume.empty_dir, host_path=volume.host_path, config_map=volume.config_map
+        name=volume.name,
+        empty_dir=volume.empty_dir,
+        host_path=volume.host_path,
+        config_map=volume.config_map,
+        projected=volume.projected,
+        image=volume.image,
     )
 
 

@@ -78,6 +78,12 @@ def _some(points: dict[str, int]) -> dict[str, int]:
 
 VERSIONS = st.sampled_from(["1.33", "1.36", "1.37"])
 
+TOKEN = {
+    "name": "kube-api-access-1",
+    "projected": {"sources": [{"serviceAccountToken": {"path": "token"}}, {"configMap": {"name": "kube-root-ca.crt"}}]},
+}
+"""The volume that the API server gives to almost every pod."""
+
 
 @settings(max_examples=examples(200), deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), data=st.data(), version=VERSIONS)
@@ -105,6 +111,8 @@ def test_pods_that_look_at_nodes(
     [
         (requests(cpu="1"), True),
         ({"volumes": [{"name": "scratch", "emptyDir": {}}]}, True),
+        ({"volumes": [TOKEN]}, True),
+        ({"volumes": [{"name": "model", "image": {"reference": "models/small:1"}}]}, True),
         ({"containers": [{"name": "main", "ports": [{"hostPort": 80}]}]}, True),
         ({"volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]}, False),
         ({"resourceClaims": [{"name": "gpu", "resourceClaimName": "gpu"}]}, False),
@@ -117,7 +125,7 @@ def test_what_is_shared(spec: dict[str, Any], *, shares: bool) -> None:
 
 
 def test_replicas_are_alike_and_others_are_not() -> None:
-    token: dict[str, Any] = {"volumes": [{"name": "kube-api-access-1"}]}
+    token: dict[str, Any] = {"volumes": [TOKEN]}
     first, second = copies_on(pod("web", **requests(cpu="1"), **token), ["n1", "n2"])
     renamed = structs.replace(
         second, spec=structs.replace(second.spec, volumes=(structs.replace(second.spec.volumes[0], name="other"),))
