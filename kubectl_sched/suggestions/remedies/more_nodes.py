@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.core import Node
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.snapshot.pod_table import PodTable
     from kubectl_sched.suggestions.change import Way
 
 _AGAINST_OTHER_PODS = frozenset({"NodeResourcesFit", "NodePorts", "InterPodAffinity", "PodTopologySpread"})
@@ -71,7 +72,7 @@ def more_like(result: ScheduleResult, row: int, count: int = 1, *, larger: bool 
         return None
     nodes = result.nodes.whole
     original = result.nodes.node_objects[row]
-    templates = daemon_templates(nodes.objects.all(DaemonSet), nodes.existing_pods.pods)
+    templates = daemon_templates(nodes.objects.all(DaemonSet), _one_of_each_owner(nodes.existing_pods))
     names = (name for number in number_from(1) if (name := f"{original.name}-add-{number}") not in nodes.row_of)
     copies = [fresh_copy(original, name) for name in islice(names, count)]
     adds = tuple((copy, tuple(daemon_on(copy, pod) for pod in templates if runs_on(pod.spec, copy))) for copy in copies)
@@ -89,6 +90,12 @@ def more_like(result: ScheduleResult, row: int, count: int = 1, *, larger: bool 
         caution="one more machine to pay for" if count == 1 else "more machines to pay for",
     )
     return (change,)
+
+
+def _one_of_each_owner(pods: PodTable) -> list[Pod]:
+    """Return the first pod of each controller, which is much fewer than all pods of the cluster."""
+    owners = pods.column("owner", lambda pod: (pod.namespace, pod.metadata.controller))
+    return [pods.pods[first] for first in np.unique(owners.codes, return_index=True)[1].tolist()]
 
 
 def _too_small(result: ScheduleResult, row: int) -> dict[str, int]:
