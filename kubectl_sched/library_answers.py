@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kubectl_sched.queries.whatif import WhatIfAnswer as _WhatIfAnswer
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.simulation.placements import Placement
-    from kubectl_sched.suggestions.change import Suggestion
+    from kubectl_sched.suggestions.suggestion import Suggestion
 
 
 class _Explained(Answer):

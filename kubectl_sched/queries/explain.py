@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from kubectl_sched.scheduler.search_starts import Sampling
     from kubectl_sched.simulation.pending_together import Together
     from kubectl_sched.sources.dump.dump import Dump
-    from kubectl_sched.suggestions.change import Suggestion
+    from kubectl_sched.suggestions.suggestion import Suggestion
 
 _DRIFTED = frozenset({"Different", "WouldReject"})
 _MANIFEST_PODS_IN_FULL = 8

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from kubectl_sched.scheduler.scheduler import Scheduler
     from kubectl_sched.scheduler.search_starts import Sampling
     from kubectl_sched.sources.pod_surroundings import Surroundings
-    from kubectl_sched.suggestions.change import Suggestion
+    from kubectl_sched.suggestions.suggestion import Suggestion
 
 
 class Explanation(CachingRecord, frozen=True, kw_only=True):

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from kubectl_sched.simulation.equivalence_cache import EquivalenceCache
     from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
     from kubectl_sched.sources.pod_selection import Selection
-    from kubectl_sched.suggestions.change import Suggestion
+    from kubectl_sched.suggestions.suggestion import Suggestion
 
 
 class HeldPods:

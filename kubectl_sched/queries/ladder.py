@@ -13,9 +13,10 @@ from kubectl_sched.config.types import DEFAULT_SCHEDULER_NAME
 from kubectl_sched.diagnostics.awaited_changes import TIME_TO_ADD, adding_a_node
 from kubectl_sched.scheduler.cycle_result import CycleResult
 from kubectl_sched.scheduler.result import Outcome
-from kubectl_sched.suggestions.change import Change, Kind, Promise, Rung
+from kubectl_sched.suggestions.change import Change, Kind, Rung
 from kubectl_sched.suggestions.rungs import as_ladder
 from kubectl_sched.suggestions.search import suggest
+from kubectl_sched.suggestions.suggestion import Promise
 from kubectl_sched.suggestions.verified import stated
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from kubectl_sched.queries.explanation import Explanation
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
-    from kubectl_sched.suggestions.change import Suggestion
+    from kubectl_sched.suggestions.suggestion import Suggestion
 
 _POOLS_NAMED = 2
 

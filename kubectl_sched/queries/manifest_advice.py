@@ -12,8 +12,9 @@ from kubectl_sched.queries.verdict.manifest_mark import doubtful_amount, files_o
 from kubectl_sched.scheduler.cycle_result import CycleResult
 from kubectl_sched.scheduler.result import Outcome, ScheduleResult
 from kubectl_sched.simulation.queue_simulation import owner_of
-from kubectl_sched.suggestions.change import Kind, Manual
+from kubectl_sched.suggestions.change import Kind
 from kubectl_sched.suggestions.commands import patches, recreates_pods, steps
+from kubectl_sched.suggestions.suggestion import Manual
 from kubectl_sched.suggestions.trial import Trial
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from kubectl_sched.queries.whatif import AppliedManifests
     from kubectl_sched.scheduler.scheduler import Scheduler
     from kubectl_sched.simulation.placements import Placement
-    from kubectl_sched.suggestions.change import Suggestion
+    from kubectl_sched.suggestions.suggestion import Suggestion
 
 
 def with_manifests(found: Sequence[Explanation], paths: Sequence[str]) -> list[Explanation]:

@@ -18,7 +18,7 @@ from kubectl_sched.record import CachingRecord, Record
 from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
 from kubectl_sched.sources.dump.completeness import completeness
 from kubectl_sched.sources.pod_selection import select
-from kubectl_sched.suggestions.change import Promise
+from kubectl_sched.suggestions.suggestion import Promise
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

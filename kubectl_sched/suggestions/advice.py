@@ -10,7 +10,7 @@ from kubectl_sched.suggestions.change import Kind
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kubectl_sched.suggestions.change import Suggestion
+    from kubectl_sched.suggestions.suggestion import Suggestion
 
 
 class Advice(Enum):

@@ -26,8 +26,9 @@ from kubectl_sched.shell_commands import (
     uncordon_node,
 )
 from kubectl_sched.simulation.relocation import CORDON
-from kubectl_sched.suggestions.change import Kind, Manual, Patch, Scope
+from kubectl_sched.suggestions.change import Kind
 from kubectl_sched.suggestions.harm import whom_to_ask
+from kubectl_sched.suggestions.suggestion import Manual, Patch, Scope
 from kubectl_sched.suggestions.trial import pod_patch
 from kubectl_sched.suggestions.workload import maker_in_words, workload_of
 

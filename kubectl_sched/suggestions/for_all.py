@@ -11,11 +11,12 @@ from kubectl_sched.record import Record
 from kubectl_sched.scheduler.cycle_result import CycleResult
 from kubectl_sched.simulation.placements import QueuedPod
 from kubectl_sched.simulation.queue_simulation import Choices, Simulation, owner_of
-from kubectl_sched.suggestions.change import Kind, Promise
+from kubectl_sched.suggestions.change import Kind
 from kubectl_sched.suggestions.commands import steps
 from kubectl_sched.suggestions.remedies.more_nodes import more_like
 from kubectl_sched.suggestions.remedies.nothing_to_do import after
 from kubectl_sched.suggestions.search import suggest
+from kubectl_sched.suggestions.suggestion import Promise
 from kubectl_sched.suggestions.trial import Trial
 
 if TYPE_CHECKING:
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.scheduler.scheduler import Scheduler
     from kubectl_sched.snapshot import Snapshot
-    from kubectl_sched.suggestions.change import Change, Suggestion, Way
+    from kubectl_sched.suggestions.change import Change, Way
+    from kubectl_sched.suggestions.suggestion import Suggestion
 
 _MOST_NODES = 1000
 """No more new nodes than this are tried."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from kubectl_sched.controllers.claims_after_deletion import recreated
 from kubectl_sched.framework.clauses import first_few
 from kubectl_sched.simulation.eviction_budgets import EvictionBudgets
-from kubectl_sched.suggestions.change import Loss
+from kubectl_sched.suggestions.suggestion import Loss
 from kubectl_sched.suggestions.workload import maker_in_words
 
 if TYPE_CHECKING:

@@ -11,10 +11,11 @@ from kubectl_sched.framework.clauses import first_few
 from kubectl_sched.scheduler.cycle_result import CycleResult
 from kubectl_sched.simulation.evictable_pods import EvictionRules
 from kubectl_sched.simulation.relocation import Relocation
-from kubectl_sched.suggestions.change import Change, Kind, Promise
+from kubectl_sched.suggestions.change import Change, Kind
 from kubectl_sched.suggestions.nearest_nodes import has_room_when_empty, rejections
 from kubectl_sched.suggestions.room_candidates import Bounds
 from kubectl_sched.suggestions.room_search import RoomSearch
+from kubectl_sched.suggestions.suggestion import Promise
 from kubectl_sched.suggestions.trial import Trial
 from kubectl_sched.suggestions.verified import verified
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.scheduler.scheduler import Scheduler
     from kubectl_sched.simulation.relocation import Step
-    from kubectl_sched.suggestions.change import Suggestion
+    from kubectl_sched.suggestions.suggestion import Suggestion
 
 _BOUNDS: Final = Bounds(moves=2, nodes=16, pods=8, evictions=48)
 _NODES_LOOKED_AT: Final = 64

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_sched.suggestions.change import Kind, Promise, Rung
+from kubectl_sched.suggestions.change import Kind, Rung
+from kubectl_sched.suggestions.suggestion import Promise
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from kubectl_sched.suggestions.change import Change, Suggestion
+    from kubectl_sched.suggestions.change import Change
+    from kubectl_sched.suggestions.suggestion import Suggestion
 
 
 _ORDER: Final = list(Rung)

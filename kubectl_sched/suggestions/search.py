@@ -11,13 +11,14 @@ from msgspec import structs
 from kubectl_sched.api.meta import with_spec
 from kubectl_sched.scheduler.cycle_result import CycleResult
 from kubectl_sched.scheduler.result import Outcome
-from kubectl_sched.suggestions.change import Kind, Promise, distinct
+from kubectl_sched.suggestions.change import Kind, distinct
 from kubectl_sched.suggestions.nearest_nodes import by_rejections
 from kubectl_sched.suggestions.node_evictions import eviction, in_one
 from kubectl_sched.suggestions.remedies import PRE_FILTER_REMEDIES, REMEDIES
 from kubectl_sched.suggestions.remedies.nothing_to_do import after, waits
 from kubectl_sched.suggestions.remedies.queueing import prioritize, ungate, unname, unname_chosen
 from kubectl_sched.suggestions.rungs import as_ladder
+from kubectl_sched.suggestions.suggestion import Promise
 from kubectl_sched.suggestions.trial import Trial
 from kubectl_sched.suggestions.verified import verified, verified_preemption
 
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
 
     from kubectl_sched.diagnostics.gates.gate import Need
     from kubectl_sched.scheduler.result import ScheduleResult
-    from kubectl_sched.suggestions.change import Suggestion, Way
+    from kubectl_sched.suggestions.change import Way
+    from kubectl_sched.suggestions.suggestion import Suggestion
 
 _REPLAYS = 32
 _REPLAYS_OF_ONE_KIND = 4

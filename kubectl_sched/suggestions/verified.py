@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_sched.framework.clauses import first_few
-from kubectl_sched.suggestions.change import Change, Kind, Manual, Promise, Scope, Suggestion
+from kubectl_sched.suggestions.change import Change, Kind
 from kubectl_sched.suggestions.commands import patches, recreates_pods, scope_of, steps
 from kubectl_sched.suggestions.harm import aftermath, losses, whom_to_ask
+from kubectl_sched.suggestions.suggestion import Manual, Promise, Scope, Suggestion
 from kubectl_sched.suggestions.workload import is_of_the_same_workload
 
 if TYPE_CHECKING:

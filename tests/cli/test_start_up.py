@@ -28,7 +28,7 @@ class Case(NamedTuple):
 
 FITS = Case(("pod", "node-agent-00000-0000000", "-n", "kube-system", "--from", "dump.json"), 507, 244)
 FITS_BY_YAML = Case((*FITS.arguments[:-1], "dump.yaml"), 516, 253)
-FITS_NOWHERE = Case(("pod", "web-0", "--from", DEMO), 627, 336)
+FITS_NOWHERE = Case(("pod", "web-0", "--from", DEMO), 628, 337)
 """From YAML with anchors, and with suggestions."""
 
 

@@ -23,8 +23,9 @@ from kubectl_sched.framework.amounts import amount_text
 from kubectl_sched.record import plain
 from kubectl_sched.sources.discovery.replay_setup import Replay, configuration_for, scheduler_for
 from kubectl_sched.sources.dump.reader import read
-from kubectl_sched.suggestions.change import Kind, Promise
+from kubectl_sched.suggestions.change import Kind
 from kubectl_sched.suggestions.search import suggest
+from kubectl_sched.suggestions.suggestion import Promise
 from tests.oracle.generate.clusters import requests
 from tests.plugins.clusters import pod
 from tests.suggestions.test_search import CASES, WINNING
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kubectl_sched.scheduler.scheduler import Scheduler
-    from kubectl_sched.suggestions.change import Suggestion
+    from kubectl_sched.suggestions.suggestion import Suggestion
     from tests.oracle.build import Oracle
 
 pytestmark = pytest.mark.oracle

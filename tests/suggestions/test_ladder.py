@@ -12,9 +12,10 @@ from msgspec import structs
 from kubectl_sched.queries.explanation import Explanation
 from kubectl_sched.render.sentences.headline import headline
 from kubectl_sched.suggestions.advice import Advice, advice_of
-from kubectl_sched.suggestions.change import Kind, Promise, Rung, Scope, Suggestion
+from kubectl_sched.suggestions.change import Kind, Rung
 from kubectl_sched.suggestions.rungs import as_ladder
 from kubectl_sched.suggestions.search import suggest
+from kubectl_sched.suggestions.suggestion import Promise, Scope, Suggestion
 from tests.plugins.clusters import node, pod, requests
 from tests.scheduler.cycles import explain
 

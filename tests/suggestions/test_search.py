@@ -25,9 +25,10 @@ from kubectl_sched.config import RELEASES, Features, KubeVersion, load_configura
 from kubectl_sched.record import plain
 from kubectl_sched.scheduler.schedule_one import cycle
 from kubectl_sched.simulation.eviction_budgets import EvictionBudgets
-from kubectl_sched.suggestions.change import Kind, Promise, Rung
+from kubectl_sched.suggestions.change import Kind, Rung
 from kubectl_sched.suggestions.rungs import as_ladder
 from kubectl_sched.suggestions.search import suggest
+from kubectl_sched.suggestions.suggestion import Promise
 from kubectl_sched.suggestions.trial import Trial
 from tests.examples import examples
 from tests.plugins.clusters import node, pod, requests, snapshot
@@ -38,7 +39,8 @@ if TYPE_CHECKING:
     from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.scheduler.result import ScheduleResult
-    from kubectl_sched.suggestions.change import Change, Suggestion
+    from kubectl_sched.suggestions.change import Change
+    from kubectl_sched.suggestions.suggestion import Suggestion
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"

@@ -11,8 +11,9 @@ from kubectl_sched.queries.ladder import coming_node, ladder
 from kubectl_sched.scheduler.member_result import MemberResult
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.simulation.pending_together import together as pending_together
-from kubectl_sched.suggestions.change import Change, Kind, Promise, Rung
+from kubectl_sched.suggestions.change import Change, Kind, Rung
 from kubectl_sched.suggestions.for_all import ForAll, suggest_for_all
+from kubectl_sched.suggestions.suggestion import Promise
 from kubectl_sched.suggestions.verified import stated
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from kubectl_sched.queries.never_created.missing_pods import NeverCreated
     from kubectl_sched.simulation.pending_together import Together
     from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
-    from kubectl_sched.suggestions.change import Suggestion
+    from kubectl_sched.suggestions.suggestion import Suggestion
 
 _HELPED = frozenset({Outcome.UNSCHEDULABLE, Outcome.GATED})
 

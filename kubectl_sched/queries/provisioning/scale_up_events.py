@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kubectl_sched.queries.explanation import Explanation
-    from kubectl_sched.suggestions.change import Suggestion
+    from kubectl_sched.suggestions.suggestion import Suggestion
 
 _STATUS: Final = ("ConfigMap", "cluster-autoscaler-status")
 _FAILURES: Final = frozenset({"FailedToScaleUpGroup", "ScaleUpFailed", "ScaleUpTimedOut"})

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from kubectl_sched.render.funnel import Step
     from kubectl_sched.render.table import Tone
     from kubectl_sched.scheduler.result import ScheduleResult
-    from kubectl_sched.suggestions.change import Suggestion
+    from kubectl_sched.suggestions.suggestion import Suggestion
 
 WHAT_HELPS = "What helps, least harm first"
 _BEST_SHOWN = 5

@@ -18,7 +18,7 @@ from kubectl_sched.scheduler.cycle_result import CycleResult
 from kubectl_sched.scheduler.member_result import MemberResult
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.suggestions.advice import advice_of
-from kubectl_sched.suggestions.change import Promise
+from kubectl_sched.suggestions.suggestion import Promise
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from kubectl_sched.render.schemas import explained_pods as schema
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.scheduler.search_starts import Sampling
-    from kubectl_sched.suggestions.change import Suggestion
+    from kubectl_sched.suggestions.suggestion import Suggestion
 
 _CLOSEST_SHOWN = 5
 

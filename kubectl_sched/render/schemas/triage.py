@@ -4,7 +4,7 @@ from typing import TypedDict
 
 from kubectl_sched.diagnostics.kubelet_refusals import Refusals
 from kubectl_sched.render.schemas.common import About, Name, OutcomeName
-from kubectl_sched.suggestions.change import Loss, Manual, Patch
+from kubectl_sched.suggestions.suggestion import Loss, Manual, Patch
 
 
 class Freed(TypedDict):

@@ -10,7 +10,7 @@ from kubectl_sched.render.safe_text import count, safe
 from kubectl_sched.render.sentences.podgroup_headline import podgroup_headline
 from kubectl_sched.scheduler.member_result import MemberResult
 from kubectl_sched.scheduler.result import Outcome
-from kubectl_sched.suggestions.change import Promise
+from kubectl_sched.suggestions.suggestion import Promise
 
 if TYPE_CHECKING:
     from kubectl_sched.queries.triage import Group

@@ -11,7 +11,8 @@ from kubectl_sched.api.meta import with_spec
 from kubectl_sched.api.storage import PersistentVolumeClaim
 from kubectl_sched.near_names import near_names
 from kubectl_sched.scheduler.cycle_result import CycleResult
-from kubectl_sched.suggestions.change import Change, Kind, Promise
+from kubectl_sched.suggestions.change import Change, Kind
+from kubectl_sched.suggestions.suggestion import Promise
 from kubectl_sched.suggestions.trial import Trial
 from kubectl_sched.suggestions.verified import stated, verified
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.scheduler.result import ScheduleResult
-    from kubectl_sched.suggestions.change import Suggestion
+    from kubectl_sched.suggestions.suggestion import Suggestion
 
 
 def missing_claims(result: ScheduleResult) -> Iterator[Suggestion]:

@@ -10,7 +10,8 @@ from msgspec import structs
 
 from kubectl_sched.api.apimachinery.timestamps import seconds_between, to_the_second
 from kubectl_sched.framework.clauses import first_few
-from kubectl_sched.suggestions.change import Change, Kind, Manual
+from kubectl_sched.suggestions.change import Change, Kind
+from kubectl_sched.suggestions.suggestion import Manual
 from kubectl_sched.suggestions.verified import verified, verified_preemption
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.diagnostics.gates.gate import Need
     from kubectl_sched.scheduler.result import ScheduleResult
-    from kubectl_sched.suggestions.change import Promise, Suggestion
+    from kubectl_sched.suggestions.suggestion import Promise, Suggestion
     from kubectl_sched.suggestions.trial import Trial
 
 TIME_TO_END: Final = 60

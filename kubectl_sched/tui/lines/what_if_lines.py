@@ -13,7 +13,7 @@ from kubectl_sched.tui.typed_edits import FORMS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kubectl_sched.suggestions.change import Suggestion
+    from kubectl_sched.suggestions.suggestion import Suggestion
     from kubectl_sched.tui.explorer_state import View
     from kubectl_sched.tui.lines.line import Line
 

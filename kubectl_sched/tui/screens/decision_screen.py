@@ -27,7 +27,7 @@ from kubectl_sched.tui.widgets.texts import as_texts
 from kubectl_sched.tui.widgets.what_if_pane import WhatIfPane
 
 if TYPE_CHECKING:
-    from kubectl_sched.suggestions.change import Suggestion
+    from kubectl_sched.suggestions.suggestion import Suggestion
     from kubectl_sched.tui.decision import Decision
     from kubectl_sched.tui.edits import Edit
     from kubectl_sched.tui.engine import Engine

@@ -18,7 +18,7 @@ from kubectl_sched.tui.screens.lines_screen import Page
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kubectl_sched.suggestions.change import Suggestion
+    from kubectl_sched.suggestions.suggestion import Suggestion
     from kubectl_sched.tui.explorer_input import Exploration
     from kubectl_sched.tui.explorer_state import View
     from kubectl_sched.tui.lines.line import Line

@@ -13,8 +13,9 @@ import pytest
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.sources.discovery.replay_setup import Replay, configuration_for, scheduler_for
 from kubectl_sched.sources.dump.reader import read
-from kubectl_sched.suggestions.change import Kind, Promise
+from kubectl_sched.suggestions.change import Kind
 from kubectl_sched.suggestions.search import suggest
+from kubectl_sched.suggestions.suggestion import Promise
 from tests.e2e.api import Api, ApiError
 from tests.e2e.control_plane import ControlPlane
 from tests.e2e.patience import until
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from kubectl_sched.suggestions.change import Suggestion
+    from kubectl_sched.suggestions.suggestion import Suggestion
 
 pytestmark = [pytest.mark.e2e, pytest.mark.skipif(shutil.which("kubectl") is None, reason="needs kubectl")]
 
