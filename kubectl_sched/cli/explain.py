@@ -259,7 +259,7 @@ def _answered(asked: _Asked, dump: Dump, selection: Selection) -> int:
     if asked.line.flags.interactive and answer.explanations:
         from kubectl_sched.tui.explore import explore
 
-        return explore(answer, schedulers.scheduler, asked.display, [each.value for each in options.PageOutput])
+        return explore(answer, schedulers, asked.display, [each.value for each in options.PageOutput])
     show(shown_explanations(answer, asked.display), asked.display)
     return exit_code(answer.explanations, asked.display)
 

@@ -67,7 +67,7 @@ def explain_groups(
         from kubectl_sched.tui.explore import explore
 
         members, schedulers = explain_members(answer, question, dump, tuple(sentences(answer)))
-        code = explore(members, schedulers.scheduler, display, [each.value for each in PageOutput])
+        code = explore(members, schedulers, display, [each.value for each in PageOutput])
         return code if code > 1 else podgroups_exit_code(answer)
     from kubectl_sched.render.answers.podgroups import podgroups_exit_code, shown_podgroups
     from kubectl_sched.render.show import show

@@ -63,11 +63,11 @@ class HeldPods:
             gates = found.pod.spec.scheduling_gates
             held = with_spec(lifted(found.pod, fitting.injection), scheduling_gates=gates)
             result = self._schedule_one(self._schedulers.scheduler(found.pod))(held)
-            return suggest(result, node, needs=found.needs)
+            return suggest(result, node, needs=found.needs, now=self._schedulers.dump.at)
         results = [each.result for each in found.ungated if each.result is not None]
         if not results or fitting is not None:
             return ()
-        suggestions = suggest(results[0], node)
+        suggestions = suggest(results[0], node, now=self._schedulers.dump.at)
         return tuple(each for each in suggestions if all(change.pod is None for change in each.changes))
 
     def suspended_jobs(self, selection: Selection) -> Iterator[Explanation]:

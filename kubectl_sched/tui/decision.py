@@ -29,10 +29,12 @@ class Decision:
     A gated pod is shown, and replayed with edits, with the fields that its controller would set on it.
     """
 
-    def __init__(self, explanation: Explanation, scheduler: Scheduler) -> None:
+    def __init__(self, explanation: Explanation, scheduler: Scheduler, now: str | None = None) -> None:
+        """`now` is the time of the state (RFC 3339), from which ages count."""
         self._gated = explanation.result if explanation.sets_fields else None
         self.explanation = replace(explanation, result=self._held_back(explanation.shown))
         self._scheduler = scheduler
+        self._now = now
         self._replay = Replay(explanation.shown)
 
     def _held_back(self, result: ScheduleResult) -> ScheduleResult:
@@ -67,7 +69,7 @@ class Decision:
         """Return the changes that would let the pod in, or make it land on a node. It takes as long as some replays."""
         found = explanation.suggestions if node is None else ()
         if not found and self._gated is None:
-            found = suggest(explanation.result, node, needs=explanation.needs)
+            found = suggest(explanation.result, node, needs=explanation.needs, now=self._now)
         return found
 
 

@@ -14,12 +14,11 @@ from kubectl_sched.tui.decision import Decision
 from kubectl_sched.tui.explorer_input import Exploration
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from kubectl_sched.api.pod import Pod
     from kubectl_sched.queries.explain import ExplainAnswer
     from kubectl_sched.render.display import Display
-    from kubectl_sched.scheduler.scheduler import Scheduler
+    from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
 
 
 def check_terminal() -> None:
@@ -33,12 +32,12 @@ def check_terminal() -> None:
         )
 
 
-def explore(
-    answer: ExplainAnswer, scheduler_of: Callable[[Pod], Scheduler], display: Display, formats: Sequence[str]
-) -> int:
+def explore(answer: ExplainAnswer, schedulers: ClusterSchedulers, display: Display, formats: Sequence[str]) -> int:
     """Show the decisions until the user leaves; gives explain's own exit code. Raises SchedError for a wrong --node."""
     check_node(answer.explanations, display)
-    decisions = tuple(Decision(each, scheduler_of(each.pod)) for each in answer.explanations)
+    decisions = tuple(
+        Decision(each, schedulers.scheduler(each.pod), schedulers.dump.at) for each in answer.explanations
+    )
     about = Exploration(
         decisions=decisions,
         formats=tuple(formats),

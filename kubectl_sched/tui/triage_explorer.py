@@ -29,7 +29,8 @@ class TriageExplorer(Explorer):
         self.push_screen(TriageScreen(self._triaging, self.engine, self._explore))
 
     def _explore(self, explanation: Explanation) -> None:
-        self.open(Decision(explanation, self._triaging.schedulers.scheduler(explanation.pod)))
+        scheduler = self._triaging.schedulers.scheduler(explanation.pod)
+        self.open(Decision(explanation, scheduler, self._triaging.at))
 
 
 def explore_triage(triaging: Triaging, color: str, formats: Sequence[str]) -> int:

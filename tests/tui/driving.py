@@ -49,7 +49,7 @@ def decisions(*targets: str, source: Path = DEMO, namespace: str = "default") ->
     )
     question = ExplainQuestion(selection=selection, replay=Replay(kube_version="1.36"), suggesting=False)
     answer, schedulers = explain(question, dump)
-    return tuple(Decision(each, schedulers.scheduler(each.pod)) for each in answer.explanations)
+    return tuple(Decision(each, schedulers.scheduler(each.pod), schedulers.dump.at) for each in answer.explanations)
 
 
 def explorer(*targets: str, source: Path = DEMO, node: str | None = None) -> Explorer:

@@ -32,6 +32,9 @@ from kubectl_sched.tui import explorer_state
 from kubectl_sched.tui.decision import Decision, context_of
 from kubectl_sched.tui.typed_edits import FORMS, Context, parse
 from tests.examples import examples
+from tests.plugins.clusters import node as cluster_node
+from tests.plugins.clusters import pod as cluster_pod
+from tests.plugins.clusters import requests
 from tests.scheduler.cycles import with_cycle
 from tests.tui.driving import DEMO, decisions
 
@@ -171,6 +174,19 @@ def test_an_edit_that_cannot_be_made_says_why(entry: str, told: str) -> None:
     with pytest.raises(SchedError) as raised:
         edited("web-0", entry)
     assert str(raised.value) == told
+
+
+def test_ages_count_from_the_time_of_the_state_where_a_node_is_asked_for() -> None:
+    ending = {"deletionTimestamp": "2026-06-01T03:00:00Z", "deletionGracePeriodSeconds": 30}
+    made = scheduler([cluster_node(), cluster_pod("old", on="w1", metadata=ending, **requests(cpu="7"))])
+    explained_one = explanation_of(made.schedule_one(cluster_pod(**requests(cpu="2"))), made)
+
+    def advice(now: str) -> str:
+        about = Decision(explained_one, made, now)
+        return " ".join(each.text for each in about.suggestions(about.explanation, "w1"))
+
+    assert "by 2026-06-01T03:00:00Z at the latest" in advice("2026-06-01T03:00:10Z")
+    assert "should have ended by 2026-06-01T03:00:00Z" in advice("2026-06-01T04:00:00Z")
 
 
 def test_a_pod_without_containers_requests_nothing() -> None:

@@ -32,7 +32,9 @@ def explorer_of(folder: Path, *objects: Json) -> Explorer:
         selection=Selection(targets=("pod", "web")), new_nodes=NewNodesFlags(instance_types=(TYPES, "types.json"))
     )
     answer, schedulers = explain(question, read([str(path)]))
-    decisions = tuple(Decision(each, schedulers.scheduler(each.pod)) for each in answer.explanations)
+    decisions = tuple(
+        Decision(each, schedulers.scheduler(each.pod), schedulers.dump.at) for each in answer.explanations
+    )
     return Explorer(Exploration(decisions=decisions, formats=FORMATS, node=None, is_list=False))
 
 
