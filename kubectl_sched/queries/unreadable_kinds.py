@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 FORBIDDEN: Final = "Forbidden"
 ABSENT: Final = "Absent"
+BUDGET: Final = "PodDisruptionBudget"
 
 _CLAIM_PLUGINS: Final = ("VolumeBinding", "VolumeRestrictions", "VolumeZone", "NodeVolumeLimits")
 _VOLUME_PLUGINS: Final = ("VolumeBinding", "VolumeZone", "NodeVolumeLimits")
@@ -41,11 +42,11 @@ _PLUGINS_OF: Final[Mapping[str, tuple[str, ...]]] = {
     "ResourceSlice": _DEVICE_PLUGINS,
     "DeviceClass": _DEVICE_PLUGINS,
     "Namespace": ("InterPodAffinity",),
-    "PodDisruptionBudget": (),
+    BUDGET: (),
 }
 _OF_NO_PLUGIN: Final[Mapping[str, str]] = {
     "Node": "nothing can be judged",
-    "PodDisruptionBudget": "nobody can say which pods may be evicted",
+    BUDGET: "nobody can say which pods may be evicted",
 }
 _STORAGE: Final = frozenset({"PersistentVolumeClaim", "PersistentVolume", "StorageClass"})
 _DEVICES: Final = frozenset({"ResourceClaim", "ResourceSlice", "DeviceClass"})
@@ -82,6 +83,8 @@ class UnreadableKind(Record, frozen=True, kw_only=True):
         """The clause with what it leaves open, and what brings the kind."""
         judged = f"{_listed(self.plugins)} cannot be judged" if self.plugins else _OF_NO_PLUGIN[self.kind]
         brings = f"the missing rule: {self.rule}" if self.why == FORBIDDEN else f"`{self.rule}` has them"
+        if self.kind == BUDGET and not self.is_known:
+            return f"{self.text}: if the cluster has any, they may keep pods on their nodes; {brings}"
         return f"{self.text}, so {judged}; {brings}"
 
 
@@ -113,7 +116,7 @@ class UnreadableKinds(CachingRecord, frozen=True, kw_only=True):
 
     def budgets_of(self, pods: Iterable[Pod]) -> UnreadableKind | None:
         """Return PodDisruptionBudgets where the eviction of one of the pods rests on them and none was read."""
-        found = (self._unreadable("PodDisruptionBudget", pod) for pod in pods)
+        found = (self._unreadable(BUDGET, pod) for pod in pods)
         return next(filter(None, found), None)
 
     def _needed_kinds(self, pod: Pod) -> Iterator[str]:

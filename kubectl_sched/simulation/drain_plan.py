@@ -138,7 +138,9 @@ class _Drain:
     def plan(self) -> DrainPlan:
         stays = [pod for pod in self._pods if pod.is_static or (pod.is_daemon and not pod.has_ended)]
         going = [pod for pod in self._pods if not pod.is_static and not pod.is_daemon and not pod.has_ended]
-        held = {pod.key: found for pod in going if (found := self._held(pod)) is not None}
+        ended = [pod for pod in self._pods if not pod.is_static and pod.has_ended]
+        found = (*map(self._held, going), *map(self._held_by_finalizer, ended))
+        held = {each.pod.key: each for each in found if each is not None}
         rounds, left = self._evicted([pod for pod in going if pod.key not in held or self._moves_though(pod)])
         blocked = [*held.values(), *(self._held_by_budget(pod) for pod in left if pod.key not in held)]
         leaving = [pod for each in rounds for pod in each]
@@ -155,18 +157,16 @@ class _Drain:
 
     def _held(self, pod: Pod) -> Blocked | None:
         """Return what keeps the pod from leaving whatever budgets say; None if nothing is seen."""
-        since = pod.metadata.deletion_timestamp
-        overdue = seconds_between(since, self._now) if since is not None else None
-        finalizers = [each for each in pod.metadata.finalizers if each != _JOB_FINALIZER]
-        if overdue is not None and overdue > _OVERDUE_SECONDS and finalizers:
-            why = f"it is terminating since {since} and waits for whoever takes its finalizer off"
-            return Blocked(pod=pod, by=f"Finalizer/{finalizers[0]}", why=why)
+        by_finalizer = self._held_by_finalizer(pod)
+        if by_finalizer is not None:
+            return by_finalizer
         node = self._nodes[pod.spec.node_name]
         ready = find_condition(node.status.conditions, "Ready")
         if ready is not None and ready.status == "Unknown":
             why = f"the kubelet of {node.name} does not answer, so the pod stays Terminating"
             return Blocked(pod=pod, by=f"Node/{node.name}", why=why)
-        if overdue is not None and overdue > _OVERDUE_SECONDS:
+        if self._is_overdue(pod):
+            since = pod.metadata.deletion_timestamp
             why = f"it is terminating since {since}, and the kubelet of {node.name} has not ended it"
             return Blocked(pod=pod, by=f"Node/{node.name}", why=why)
         budgets = self._budgets.asked_for(pod)
@@ -176,6 +176,20 @@ class _Drain:
             why = f"budgets {named} both cover it, and eviction supports one budget a pod"
             return Blocked(pod=pod, by=f"PodDisruptionBudget/{budgets[0].key}", allowed=least, why=why)
         return None
+
+    def _held_by_finalizer(self, pod: Pod) -> Blocked | None:
+        """Return the finalizer that keeps a terminating pod, ended or not, for which kubectl drain waits."""
+        finalizers = [each for each in pod.metadata.finalizers if each != _JOB_FINALIZER]
+        if not finalizers or not self._is_overdue(pod):
+            return None
+        since = pod.metadata.deletion_timestamp
+        why = f"it is terminating since {since} and waits for whoever takes its finalizer off"
+        return Blocked(pod=pod, by=f"Finalizer/{finalizers[0]}", why=why)
+
+    def _is_overdue(self, pod: Pod) -> bool:
+        """Report whether the kubelet should have reported the end of the pod by now."""
+        overdue = seconds_between(pod.metadata.deletion_timestamp, self._now)
+        return overdue is not None and overdue > _OVERDUE_SECONDS
 
     def _moves_though(self, pod: Pod) -> bool:
         """Report whether its controller makes the next pod while this one terminates on a node that does not answer."""
