@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from kubectl_sched.api.meta import with_spec
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.apiserver.applied_objects import with_made
 from kubectl_sched.apiserver.manifests import Manifests
@@ -15,13 +16,16 @@ from kubectl_sched.queries.unread_placements import with_unread_left_open
 from kubectl_sched.queries.what_if.question import WhatIfQuestion, is_in_cluster, manifests_of
 from kubectl_sched.queries.what_if.stages import Stages
 from kubectl_sched.record import Record
-from kubectl_sched.simulation.node_edits import DRAIN
+from kubectl_sched.simulation.edited_cluster import Cluster
+from kubectl_sched.simulation.node_edits import DRAIN, apply
 from kubectl_sched.sources.discovery.cluster_schedulers import ClusterSchedulers
 from kubectl_sched.sources.dump.completeness import completeness
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from kubectl_sched.api.core import Node
+    from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.apiserver.server_dry_run import DryRun
     from kubectl_sched.queries.drain import DrainAnswer
     from kubectl_sched.simulation.node_edits import Edit
@@ -45,6 +49,9 @@ class WhatIfAnswer(Record, frozen=True, kw_only=True):
     """The keys of the pods that have no node at present."""
     edits: tuple[Edit, ...] = ()
     """The edits of the question: the premise."""
+
+    is_idle: bool = False
+    """The edits leave everything as it is."""
 
     drain: DrainAnswer | None = None
     """The plan of the drains among the edits, on the cluster with the other edits and nothing else."""
@@ -88,8 +95,23 @@ def what_if(
         changing=(*missing, *stages.misspelt, *dump.limits, *lacking.changing),
         pending=frozenset(each.key for each in dump.objects if isinstance(each, Pod) and not each.spec.node_name),
         edits=question.edits,
+        is_idle=bool(question.edits) and not result.simulated.placements and _is_idle(question.edits, stages.objects),
         drain=stages.drain_plan(dump) if any(edit.flag == DRAIN for edit in question.edits) else None,
     )
+
+
+def _is_idle(edits: Sequence[Edit], objects: Sequence[KubernetesObject]) -> bool:
+    """Report whether the edits leave the nodes and their pods as they are."""
+    cluster = Cluster.of(objects, lambda pod: pod)
+    nodes, pods = _nodes(cluster), len(cluster.pods)
+    apply(edits, cluster)
+    return _nodes(cluster) == nodes and len(cluster.pods) == pods
+
+
+def _nodes(cluster: Cluster) -> list[Node]:
+    """Return the nodes with their taints in one order, which a cordon changes."""
+    nodes = cluster.nodes.values()
+    return [with_spec(node, taints=tuple(sorted(node.spec.taints, key=str))) for node in nodes]
 
 
 class AppliedManifests(Record, frozen=True, kw_only=True):

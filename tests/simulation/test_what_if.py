@@ -698,3 +698,18 @@ def test_kube_scheduler_s_message_is_given_once(tmp_path: Path) -> None:
     demo = Path(__file__).parents[2] / "fixtures/demo"
     done = program.run("whatif", "pod.json", "--from", str(demo), folder=tmp_path)
     assert done.stdout.count("nodes are available: 1 node(s) had untolerated taint(s)") == 1
+
+
+@pytest.mark.parametrize(
+    ("edits", "told"),
+    [
+        (["--uncordon", "general-1"], "If general-1 were uncordoned: nothing would change, as that is so already."),
+        (["--label", "general-1=pool=general"], "nothing would change, as that is so already."),
+        (["--cordon", "general-1"], "no pod would have to move; 5 pending pods are not tried (--with-pending)."),
+        (["--uncordon", "general-1", "--cordon", "general-1"], "no pod would have to move"),
+    ],
+)
+def test_edits_that_move_no_pod_say_whether_they_change_anything(edits: list[str], told: str) -> None:
+    done = program.run("whatif", *edits, "--from", "fixtures/demo")
+    assert done.returncode == 0
+    assert told in " ".join(done.stdout.split())

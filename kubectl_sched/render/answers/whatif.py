@@ -129,6 +129,12 @@ def _headline(answer: WhatIfAnswer) -> Verdict:
 def _premised(answer: WhatIfAnswer) -> str:
     """Return the sentence after its premise; empty without edits."""
     supposed, sentence = premise(answer.edits), what_if_sentence(answer.result)
+    waiting = 0 if answer.result.simulated.placements else len(answer.pending)
+    if answer.is_idle:
+        sentence = "Nothing would change, as that is so already."
+    elif waiting:
+        tried = f"{'is' if waiting == 1 else 'are'} not tried (--with-pending)"
+        sentence = f"{sentence.rstrip('.')}; {count(waiting, 'pending pod')} {tried}."
     return f"{supposed[0].upper()}{supposed[1:]}: {sentence[0].lower()}{sentence[1:]}" if supposed else ""
 
 
