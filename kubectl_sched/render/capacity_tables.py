@@ -25,8 +25,13 @@ _WHOLE: Final = ("a", "b")
 
 def place_text(pool: Pool) -> str:
     """Return `gpu-a100 in eu-west-1a`."""
-    name = pool.name.partition("=")[2] or pool.name
-    return safe(f"{name} in {pool.zone}" if pool.zone else name)
+    return safe(f"{_name_text(pool)} in {pool.zone}" if pool.zone else _name_text(pool))
+
+
+def _name_text(pool: Pool) -> str:
+    """Return the value of the pool's label; of a pool without one the roles and taints."""
+    key, _, value = pool.name.partition("=")
+    return value if value and " " not in key else pool.name
 
 
 def shown_full(pool: Pool) -> list[str]:
@@ -88,12 +93,13 @@ def zone_tables(answer: CapacityAnswer, pools: Sequence[Pool]) -> tuple[Table[Po
     asked = {each.name for pool in pools for each in resources_asked_for(pool, answer)}
     names = [*sorted(_ALWAYS_SHOWN), *sorted(asked - _ALWAYS_SHOWN)]
     first: tuple[Column[Pool], ...] = (
-        Column(heading="Pool", cell=lambda pool: pool.name.partition("=")[2] or pool.name, kind="name"),
+        Column(heading="Pool", cell=_name_text, kind="name"),
         Column(heading="Zone", cell=lambda pool: pool.zone or NONE, kind="name", among=_WHOLE),
         Column(heading="Nodes", cell=lambda pool: f"{len(pool.nodes):,}", kind="number"),
     )
     free, of_all = (tuple(_free_column(name, of_all=of_all) for name in names) for of_all in (False, True))
-    full: Column[Pool] = Column(heading="Full", cell=full_text, kind="name", among=_WHOLE, tone=lambda _: "bad")
+    heading = "Full or closed" if any(pool.closed for pool in pools) else "Full"
+    full: Column[Pool] = Column(heading=heading, cell=full_text, kind="name", among=_WHOLE, tone=lambda _: "bad")
     hole: Column[Pool] = Column(heading="Largest hole", cell=hole_text, kind="name", among=_WHOLE)
     everywhere = [name for pool in answer.pools for name in pool.nodes]
     on: Column[Pool] = Column(heading="on", cell=lambda pool: pool.hole_on or NONE, kind="name", among=everywhere)
@@ -123,8 +129,8 @@ def hole_text(pool: Pool) -> str:
 
 
 def full_text(pool: Pool) -> str:
-    """Return what is full: `cpu, memory`; `no pods` where no node takes any."""
-    return ", ".join(map(noun, shown_full(pool))) if pool.hole else "no pods"
+    """Return what is full: `cpu, memory`; why no node takes pods where none does: `cordoned`, `not ready`."""
+    return safe(pool.closed) or ", ".join(map(noun, shown_full(pool)))
 
 
 def shape_table(answer: CapacityAnswer, *, with_requests: bool = True) -> Table[ShapeCapacity]:

@@ -12,6 +12,7 @@ import kubectl_sched as ks
 from kubectl_sched.errors import SchedError
 from kubectl_sched.queries.capacity import CapacityQuestion, capacity
 from kubectl_sched.queries.room.shapes import parse_shape, shapes_of
+from kubectl_sched.render.capacity_tables import zone_tables
 from kubectl_sched.sources import Dump
 from kubectl_sched.sources.dump.reader import read
 from tests.examples import examples
@@ -109,6 +110,35 @@ def test_nodes_that_are_cordoned_or_not_ready_have_no_largest_pod() -> None:
     taints = [{"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}]
     found = answer(node("w1", taints=taints), node("w2", unschedulable=True), shapes=("cpu=1",))
     assert {each.largest for each in resources(found).values()} == {0}
+
+
+@pytest.mark.parametrize(
+    ("taints", "unschedulable", "told"),
+    [
+        (["not-ready"], False, "not ready"),
+        (["unreachable", "unschedulable"], True, "cordoned, unreachable"),
+        ([], True, "cordoned"),
+        ([], False, ""),
+    ],
+)
+def test_a_pool_that_takes_no_pods_says_why_and_is_not_called_full(
+    taints: list[str], unschedulable: bool, told: str
+) -> None:
+    keys = [{"key": f"node.kubernetes.io/{each}", "effect": "NoSchedule"} for each in taints]
+    found = answer(node("w1", taints=keys, unschedulable=unschedulable))
+    assert found.pools[0].closed == told
+    (table, *_) = zone_tables(found, found.pools)
+    assert table.headings[-1] == ("Full or closed" if told else "on")
+    assert table.texts[0][-1] == (told or "w1")
+
+
+def test_a_pool_without_a_label_is_called_by_its_roles_and_taints() -> None:
+    taints = [{"key": "example.com/node", "value": "fake", "effect": "NoSchedule"}]
+    found = answer(
+        node("w1", labels={"node-role.kubernetes.io/agent": ""}, taints=taints), node("w2", labels={"pool": "a=b"})
+    )
+    (table, *_) = zone_tables(found, found.pools)
+    assert [row[0] for row in table.texts] == ["role agent, taint example.com/node=fake:NoSchedule", "a=b"]
 
 
 def test_nodes_that_say_nothing_of_what_they_have_are_empty() -> None:

@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from kubectl_sched.api.component_helpers.resource_names import PODS, is_extended_resource_name
-from kubectl_sched.queries.nodes_by_pool import pool_of, zone_of
+from kubectl_sched.api.component_helpers.taints import UNSCHEDULABLE_TAINT
+from kubectl_sched.queries.nodes_by_pool import CONDITION_TAINT, pool_of, zone_of
 from kubectl_sched.queries.room.free_amounts import allocatable, free, requested, total
 from kubectl_sched.queries.room.reached_nodes import ANY
 from kubectl_sched.queries.room.shape_room import Stranded, stranded_for
 from kubectl_sched.record import CachingRecord
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from kubectl_sched.api.core import Node
     from kubectl_sched.queries.room.shape_room import ShapeCapacity
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.array_types import Floats, Integers, Mask
@@ -71,6 +73,8 @@ class Pool(CachingRecord, frozen=True, kw_only=True):
     """The free amounts of one node: that with the most of the rarest resource; empty if no node takes pods."""
 
     hole_on: str | None
+    closed: str = ""
+    """The conditions that keep pods off all nodes, `cordoned, not ready`; empty if a node takes pods, full or not."""
 
     @cached_property
     def fullness(self) -> Floats:
@@ -129,7 +133,17 @@ def _pool(
         ),
         hole={} if hole is None else {each: int(free(nodes, each)[hole]) for each in names if each != PODS},
         hole_on=None if hole is None else nodes.names[hole],
+        closed="" if takes_pods[rows].any() else _why_closed([nodes.node_objects[row] for row in rows]),
     )
+
+
+def _why_closed(nodes: Iterable[Node]) -> str:
+    """Return the conditions that keep pods off the nodes, as the taints that stand for them name these."""
+    taints = {taint.key for node in nodes for taint in node.spec.taints if taint.key.startswith(CONDITION_TAINT)}
+    words = {key.removeprefix(CONDITION_TAINT).replace("-", " ") for key in taints - {UNSCHEDULABLE_TAINT.key}}
+    if UNSCHEDULABLE_TAINT.key in taints or any(node.spec.unschedulable for node in nodes):
+        words.add("cordoned")
+    return ", ".join(sorted(words)) or "closed"
 
 
 def _resource_names(nodes: Snapshot) -> list[str]:

@@ -271,6 +271,7 @@ def _pool(pool: Pool) -> schema.Pool:
         "nodes": len(pool.nodes),
         "largestHole": dict(pool.hole),
         "largestHoleOn": pool.hole_on,
+        "closed": pool.closed or None,
         "full": list(pool.full),
         "resources": [_resource(each) for each in pool.resources],
         "shapes": [

@@ -66,7 +66,7 @@ class Pool(TypedDict):
     """The nodes of one pool in one zone.
 
     `largestHole` has the free amounts of one node, `largestHoleOn`; `full` the resources of which less than a twentieth
-    is free.
+    is free; `closed` says why no node takes pods.
     """
 
     name: str
@@ -74,6 +74,7 @@ class Pool(TypedDict):
     nodes: int
     largestHole: dict[str, int]
     largestHoleOn: str | None
+    closed: str | None
     full: list[str]
     resources: list[Resource]
     shapes: list[ShapeInPool]
