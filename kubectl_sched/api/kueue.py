@@ -106,6 +106,8 @@ class AdmissionCheckState(Part, frozen=True):
     state: str = ""
     message: str = ""
     last_transition_time: str | None = None
+    retry_count: Int32 = 0
+    requeue_after_seconds: Int32 | None = None
     pod_set_updates: tuple[PodSetUpdate, ...] = ()
 
 
@@ -123,6 +125,19 @@ class RequeueState(Part, frozen=True):
     requeue_at: str | None = None
 
 
+class UnhealthyNode(Part, frozen=True):
+    """A node of the workload that has failed, and that Kueue wants to replace."""
+
+    name: str = ""
+
+
+class PreemptionGateState(Part, frozen=True):
+    """A gate that keeps the workload from preempting others while its position is not Open."""
+
+    name: str = ""
+    position: str = ""
+
+
 class QueuedWorkloadStatus(Part, frozen=True):
     """The decisions of Kueue about a workload."""
 
@@ -135,6 +150,8 @@ class QueuedWorkloadStatus(Part, frozen=True):
     """The cluster that MultiKueue has sent it to."""
 
     nominated_cluster_names: tuple[str, ...] = ()
+    unhealthy_nodes: tuple[UnhealthyNode, ...] = ()
+    preemption_gates: tuple[PreemptionGateState, ...] = ()
 
 
 class QueuedWorkload(KubernetesObject, frozen=True, tag_field="kind", tag="Workload"):

@@ -1,6 +1,6 @@
 """Gates and queues: who holds the pod back, in that controller's words, and where it would land if it were let go.
 
-Objects are as sigs.k8s.io/kueue v0.16.1 (v1beta1, v1beta2), volcano.sh/apis v1.11.0, jobset v0.8.0, lws v0.6.0 and
+Objects are as sigs.k8s.io/kueue v0.16.1 and v0.18.4 (v1beta1, v1beta2), volcano.sh/apis v1.11.0, jobset v0.8.0, lws v0.6.0 and
 koordinator v1.6.0 define them.
 """
 
@@ -415,6 +415,28 @@ def test_an_evicted_workload_tells_why_it_waits_now_why_it_was_evicted_and_when_
     assert 'Workload ml/train-1a2b3: requeueState: "count 2, requeueAt 2026-06-01T08:04:00Z"' in gate_lines(found.gates)
 
 
+def test_failed_nodes_closed_gates_and_checks_that_are_asked_again_are_told(read_text: Read) -> None:
+    check = {"name": "prov", "state": "Retry", "message": "no room", "retryCount": 2, "requeueAfterSeconds": 60}
+    gates = [{"name": "kueue.x-k8s.io/multikueue", "position": "Closed"}, {"name": "open", "position": "Open"}]
+    held = workload(admissionChecks=[check], unhealthyNodes=[{"name": "n1"}, {"name": "n2"}], preemptionGates=gates)
+    found = asked(read_text, HELD, held, *queues())
+    assert {(each["type"], each["message"]) for each in gates_of(found)[0]["says"]} > {
+        ("AdmissionCheck prov", "no room"),
+        ("AdmissionCheck prov", "retryCount 2, requeueAfterSeconds 60"),
+        ("unhealthyNodes", "n1, n2"),
+        ("preemptionGates", "closed: kueue.x-k8s.io/multikueue"),
+    }
+
+
+def test_a_check_that_is_not_active_is_told_in_plain_words(read_text: Read) -> None:
+    conditions = [condition("Active", "False", "NoUsableClusters", "Missing clusters: [a]")]
+    check = obj("kueue.x-k8s.io/v1beta2", "AdmissionCheck", "multi", None, status={"conditions": conditions})
+    held = workload(admissionChecks=[{"name": "multi", "state": "Pending"}])
+    (gate,) = gates_of(asked(read_text, HELD, held, check, *queues()))
+    said = {each["says"] for each in gate["says"] if each["about"] == "AdmissionCheck multi"}
+    assert said == {"none of its clusters can be used"}
+
+
 def test_a_workload_that_multikueue_has_sent_elsewhere_names_the_cluster(read_text: Read) -> None:
     found = asked(read_text, HELD, workload(nominatedClusterNames=["a", "b"], clusterName="a"), *queues())
     assert {(each["type"], each["message"]) for each in gates_of(found)[0]["says"]} > {
@@ -756,6 +778,16 @@ def test_a_snapshot_carries_the_chain(read_text: Read, *, anonymize: bool) -> No
             "pods of workloads that were admitted before it are not ready",
         ),
         ("Admitted", "False", "UnsatisfiedAdmissionChecks", "an admission check is not ready"),
+        ("Admitted", "False", "UnsatisfiedChecks", "an admission check is not ready"),
+        ("Requeued", "False", "PodsReadyTimeout", "it goes back into its queue at requeueAt"),
+        ("Requeued", "True", "BackoffFinished", ""),
+        (
+            "Evicted",
+            "True",
+            "DeactivatedDueToRequeuingLimitExceeded",
+            "it was queued again as often as it may be",
+        ),
+        ("WaitingForReplacementPods", "True", "PodsFailed", "failed pods of its group need replacements"),
         ("Preempted", "True", "InCohortFairSharing", "for the fair share of another ClusterQueue of its cohort"),
         ("Evicted", "True", "NodeFailures", "nodes that it ran on have failed for good"),
         ("PodsReady", "False", "WaitForStart", "its pods have not been ready since it was admitted"),
@@ -763,7 +795,7 @@ def test_a_snapshot_carries_the_chain(read_text: Read, *, anonymize: bool) -> No
         ("Evicted", "False", "QuotaReserved", ""),
     ],
 )
-def test_reasons_of_kueue_0_18_are_told_in_plain_words(
+def test_reasons_of_kueue_are_told_in_plain_words(
     read_text: Read, kind: str, status: str, reason: str, means: str
 ) -> None:
     found = asked(read_text, HELD, workload(conditions=[condition(kind, status, reason, "said")]), *queues())

@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 KUEUE = "Kueue"
 _NAMED = 10
 _REASONS: Final = Path(__file__).with_name("kueue_reasons.json")
-"""The meaning of the reasons of each condition of Workloads and queues (apis/kueue/v1beta2 of Kueue 0.18)."""
+"""The meaning of the reasons of each condition of Workloads and queues (Kueue 0.18, and 0.19 with or without its gate
+UnadmittedWorkloadsObservability)."""
 
-_MUST_BE_TRUE: Final = frozenset({"QuotaReserved", "Admitted", "PodsReady", "Active"})
+_MUST_BE_TRUE: Final = frozenset({"QuotaReserved", "Admitted", "PodsReady", "Active", "Requeued"})
 """Conditions that keep pods waiting while they are False; all others do while they are True."""
 
 
@@ -46,7 +47,8 @@ def statements(chain: KueueChain, objects: KueueObjects) -> Iterator[Statement]:
             )
             known = objects.named(AdmissionCheck, check.name)
             if known is not None:
-                yield from (each for each in conditions_of(known, known.status.conditions) if each.status != "True")
+                said_of_check = conditions_of(known, known.status.conditions)
+                yield from (_in_plain_words(each) for each in said_of_check if each.status != "True")
     for queue in (chain.local_queue, chain.cluster_queue):
         if queue is not None:
             said_of_queue = conditions_of(queue, queue.status.conditions)
@@ -76,6 +78,15 @@ def _fields(status: QueuedWorkloadStatus) -> Iterator[tuple[str, str]]:
         yield "clusterName", status.cluster_name
     if status.nominated_cluster_names:
         yield "nominatedClusterNames", ", ".join(status.nominated_cluster_names[:_NAMED])
+    for check in status.admission_checks:
+        if check.retry_count or check.requeue_after_seconds is not None:
+            after = "not set" if check.requeue_after_seconds is None else check.requeue_after_seconds
+            yield f"AdmissionCheck {check.name}", f"retryCount {check.retry_count}, requeueAfterSeconds {after}"
+    if status.unhealthy_nodes:
+        yield "unhealthyNodes", ", ".join(each.name for each in status.unhealthy_nodes[:_NAMED])
+    closed = [each.name for each in status.preemption_gates if each.position != "Open"]
+    if closed:
+        yield "preemptionGates", f"closed: {', '.join(closed[:_NAMED])}"
 
 
 def facts(chain: KueueChain, objects: KueueObjects) -> Iterator[str]:
