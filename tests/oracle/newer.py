@@ -1,10 +1,10 @@
-"""Lists the Kubernetes modules that are newer than what was read, for somebody to read them.
+"""Lists the modules of Kubernetes, Karpenter and Kueue that are newer than what was read, for somebody to read them.
 
     python -m tests.oracle.newer
 
 asks the module proxy with the ordinary `go` command. A proxy may serve a version that its list leaves out, so the next
 patch release of each exact minor is asked for by name, too, and each further tag of a minor before its release. The
-exit code is 1 if there is something to read.
+first line of the output says what was read. The exit code is 1 if there is something to read.
 """
 
 import re
@@ -19,6 +19,12 @@ from kubectl_sched.config.versions_page import read_modules
 from tests.oracle.build import go
 
 MODULE = "k8s.io/kubernetes"
+OTHERS = {
+    "sigs.k8s.io/karpenter": (KubeVersion(1, 14, 1), KubeVersion(1, 15, 0)),
+    "sigs.k8s.io/kueue": (KubeVersion(0, 18, 4), KubeVersion(0, 19, 2)),
+}
+"""The newest release of each minor that was read, by module, the oldest minor first."""
+
 _TAG = re.compile(r"v(\d+)\.(\d+)\.(\d+)(?:-(alpha|beta|rc)\.(\d+))?")
 _STAGES = ("alpha", "beta", "rc", "")
 
@@ -61,10 +67,27 @@ def to_read(served: Iterable[str]) -> Iterator[str]:
             yield f"{tag} is served, and was read from the changelog alone, if at all"
 
 
-def served() -> list[str]:
-    """Return the versions that the proxy lists, and the next ones that it serves without listing them."""
-    listed = _go("list", "-m", "-versions", MODULE).split()[1:]
-    return [*listed, *(tag for tag in _next_tags() if tag not in listed and _is_served(tag))]
+def to_read_beside(module: str, served: Iterable[str]) -> Iterator[str]:
+    """Yield a sentence for each served release of Karpenter or Kueue that is newer than what was read of its minor."""
+    read = {each.of_minor: each for each in OTHERS[module]}
+    oldest, newest = OTHERS[module][0], OTHERS[module][-1]
+    for tag in sorted(each for each in map(Tag.parse, served) if each is not None):
+        known = read.get(tag.version.of_minor, newest)
+        if tag.version.of_minor >= oldest.of_minor and tag.version > known:
+            yield f"{module} {tag} is newer than v{known}, which was read"
+
+
+def what_was_read() -> str:
+    """Return a line that names the newest release of each minor that was read."""
+    kubernetes = [str(read_up_to(minor)) for minor in SUPPORTED if minor >= OLDEST_EXACT]
+    read = {MODULE: kubernetes, **{module: [f"v{each}" for each in known] for module, known in OTHERS.items()}}
+    return "read: " + "; ".join(f"{module} {', '.join(tags)}" for module, tags in read.items())
+
+
+def served(module: str, more: Iterable[str]) -> list[str]:
+    """Return the versions that the proxy lists, and those of `more` that it serves without listing them."""
+    listed = _go("list", "-m", "-versions", module).split()[1:]
+    return [*listed, *(tag for tag in more if tag not in listed and _is_served(module, tag))]
 
 
 def _next_tags() -> Iterator[str]:
@@ -78,9 +101,16 @@ def _next_tags() -> Iterator[str]:
             yield f"v{KubeVersion(newest.major, newest.minor, newest.patch + 1)}"
 
 
-def _is_served(tag: str) -> bool:
+def _next_releases(module: str) -> Iterator[str]:
+    for each in OTHERS[module]:
+        yield f"v{KubeVersion(each.major, each.minor, each.patch + 1)}"
+    newest = OTHERS[module][-1]
+    yield f"v{KubeVersion(newest.major, newest.minor + 1, 0)}"
+
+
+def _is_served(module: str, tag: str) -> bool:
     try:
-        _go("list", "-m", f"{MODULE}@{tag}")
+        _go("list", "-m", f"{module}@{tag}")
     except subprocess.CalledProcessError:
         return False
     return True
@@ -93,9 +123,11 @@ def _go(*arguments: str) -> str:
 
 
 def main() -> int:
-    """Print what there is to read."""
-    found = list(to_read(served()))
-    print("\n".join(found) or "nothing is newer than what was read")
+    """Print what was read, and what there is to read."""
+    found = list(to_read(served(MODULE, _next_tags())))
+    for module in OTHERS:
+        found += to_read_beside(module, served(module, _next_releases(module)))
+    print(what_was_read(), *(found or ["nothing is newer"]), sep="\n")
     return bool(found)
 
 
