@@ -94,7 +94,9 @@ class Preemption(Record, frozen=True, kw_only=True):
 
     @property
     def to_delete(self) -> tuple[Pod, ...]:
-        """The victims that are not being deleted already."""
+        """The victims to mark and delete; many releases leave aside those that are being deleted already."""
+        if not self.framework.handle.release.ending_victims_are_left:
+            return self.victims
         return tuple(victim for victim in self.victims if victim.metadata.deletion_timestamp is None)
 
 
@@ -162,12 +164,14 @@ def preempt(
     failure, is_heard_of = "", True
     if preemption.is_asynchronous:
         failure = _clear_nominations(writer, preemption)
-    last = preemption.to_delete[-1:]
+    to_delete = preemption.to_delete
     try:
         for victim in preemption.victims:
-            if victim in last:
+            if victim in to_delete[-1:]:
                 before_last()
-            is_heard_of, warning = _preempt_pod(writer, recorder, preemption, victim, cancel)
+            is_heard_of, warning = True, None
+            if victim in to_delete:
+                is_heard_of, warning = _preempt_pod(writer, recorder, preemption, victim, cancel)
             going.append(victim)
             warnings += [warning] if warning is not None else []
     except ClusterError as error:
@@ -196,12 +200,10 @@ def preemption_requests(preemption: Preemption) -> Iterator[tuple[Request, str]]
 def _preempt_pod(
     writer: Writer, recorder: EventRecorder, preemption: Preemption, victim: Pod, cancel: Callable[[Pod], bool]
 ) -> tuple[bool, str | None]:
-    """Tell one victim to go, unless it is going already.
+    """Tell one victim to go.
 
     Gives whether its end will be seen, and a sentence if its event could not be written.
     """
-    if victim.metadata.deletion_timestamp is not None:
-        return True, None
     cancelled = cancel(victim)
     try:
         for request in () if cancelled else (*_marks(preemption, victim), _deletion(victim)):

@@ -72,13 +72,14 @@ def load_configuration(
         return _load(document, version, feature_overrides, emulated)
     chosen, warning = nearest(version or NEWEST)
     release = RELEASES[chosen]
-    features = Features.for_version(_gates_of(release.version, emulated), feature_overrides)
+    features = Features.for_version(_gates_of(release, emulated), feature_overrides)
     return _defaults(release, features, (warning,) if warning else ())
 
 
-def _gates_of(version: KubeVersion, emulated: KubeVersion | None) -> KubeVersion:
-    """Return the minor whose feature gates count; none can emulate a later one than its own."""
-    return version if emulated is None else min(nearest(emulated)[0].of_minor, version)
+def _gates_of(release: Release, emulated: KubeVersion | None) -> KubeVersion:
+    """Return the version whose feature gates count; none can emulate a later minor than its own."""
+    minor = release.version if emulated is None else min(nearest(emulated)[0].of_minor, release.version)
+    return release.patch if release.patch is not None and minor == release.version else minor
 
 
 def _load(
@@ -94,7 +95,7 @@ def _load(
     api_version = document["apiVersion"]
     chosen, warning = nearest(version or min(decoding.serving(api_version)[-1], NEWEST))
     release = RELEASES[chosen]
-    features = Features.for_version(_gates_of(release.version, emulated), feature_overrides)
+    features = Features.for_version(_gates_of(release, emulated), feature_overrides)
     written = decoding.decode(document, release)
     config = profile_resolution.complete_configuration(written, release, features)
     profiles, more = profile_resolution.resolve_profiles(config, release, features)

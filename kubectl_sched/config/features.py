@@ -5,6 +5,7 @@ Answers to k8s.io/component-base/featuregate/feature_gate.go; the table is featu
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -67,12 +68,12 @@ class Features(msgspec.Struct, frozen=True):
         A name that never was a gate is a KeyError, as it is a panic upstream.
         """
         switched = self.switched.get(name)
-        return _last_default(name, self.version.minor) if switched is None else switched
+        return _last_default(name, self.version) if switched is None else switched
 
 
 def known_gate(name: str, version: KubeVersion) -> Gate | None:
     """Return a gate as `version` knows it, None if it does not."""
-    state = _state(row_of(name).changes, version.minor) if name in _lines() else ""
+    state = _state(row_of(name).changes, version) if name in _lines() else ""
     if state in {"", "x"}:
         return None
     return Gate(name, _STAGES[state[0]], state[1] == "+", state.endswith("!"))
@@ -133,23 +134,40 @@ def row_of(name: str) -> Row:
     return Row(*(cell.strip() for cell in _lines()[name].split("|")))
 
 
-def _state(changes: str, minor: int) -> str:
-    """Return the last change up to a minor, such as `B-` or `:GateThatItNeeds`; empty before the first."""
+class _Change(NamedTuple):
+    """A change of a row's cell: the release that brings it, and what holds from there on."""
+
+    since: KubeVersion
+    state: str
+
+
+@cache
+def _changes(cell: str) -> tuple[_Change, ...]:
+    """Return the changes of a cell, oldest first; one that names no patch release came with the first one."""
+    found = (re.fullmatch(r"(\d\d)(?:\.(\d+))?(\S+)", change) for change in cell.split())
+    return tuple(_Change(KubeVersion(1, int(each[1]), int(each[2] or 0)), each[3]) for each in found if each)
+
+
+def _state(cell: str, version: KubeVersion) -> str:
+    """Return the last change up to a version, such as `B-` or `:GateThatItNeeds`; empty before the first.
+
+    A minor without a patch means its newest one.
+    """
     state = ""
-    for change in changes.split():
-        if int(change[:2]) > minor:
+    for change in _changes(cell):
+        if change.since > version and (version.names_patch or change.since.of_minor > version):
             break
-        state = change[2:]
+        state = change.state
     return state
 
 
 @cache
-def _last_default(name: str, minor: int) -> bool:
+def _last_default(name: str, version: KubeVersion) -> bool:
     """Return a gate's default, off before it exists and as it last was once it is gone."""
-    changes = row_of(name).changes
-    state = _state(changes, minor)
+    cell = row_of(name).changes
+    state = _state(cell, version)
     if state == "x":
-        state = changes.split()[-2][2:]
+        state = _changes(cell)[-2].state
     return state[1:2] == "+"
 
 
@@ -178,7 +196,7 @@ def _switched(version: KubeVersion, overrides: Mapping[str, bool]) -> dict[str, 
 def _check_dependencies(features: Features) -> None:
     errors: list[str] = []
     for name in _lines():
-        needs = _state(row_of(name).dependencies, features.version.minor).removeprefix(":")
+        needs = _state(row_of(name).dependencies, features.version).removeprefix(":")
         if not needs or known_gate(name, features.version) is None or not features.enabled(name):
             continue
         off = [need for need in needs.split(",") if not features.enabled(need)]
@@ -196,13 +214,18 @@ def _raise_aggregated(errors: list[str]) -> None:
 def _hint(name: str, version: KubeVersion) -> str:
     """Say when Kubernetes has such a gate, or which name was meant."""
     if name in _lines():
-        minors = [int(change[:2]) for change in row_of(name).changes.split()]
-        since = f"from 1.{minors[0]}" if minors[0] > version.minor else f"until 1.{minors[-1] - 1}"
+        first, last = (_changes(row_of(name).changes)[end].since for end in (0, -1))
+        since = f"from {_named(first)}" if first > version else f"until 1.{last.minor - 1}"
         return f"Kubernetes has it {since}, this is {version}"
     from difflib import get_close_matches
 
     near = get_close_matches(name, [gate.name for gate in known_gates(version)], n=1)
     return f"did you mean {near[0]}?" if near else ""
+
+
+def _named(version: KubeVersion) -> KubeVersion:
+    """Return the minor for its first patch release."""
+    return version if version.patch else version.of_minor
 
 
 def _go(value: bool) -> str:

@@ -98,6 +98,10 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
     """TaintToleration's reason, with Python's places for the taint's key and value."""
     volume_conflict_reason: str = "node(s) didn't match PersistentVolume's node affinity"
     """VolumeBinding's reason where a bound volume cannot be reached from the node."""
+    sidecar_ports_count: bool = True
+    """Host ports of sidecar containers count as those of other containers do."""
+    absent_requests_crash: bool = False
+    """The real scheduler crashes over a pod with a container that requests nothing while its status has resources."""
     volume_scoring_gate: str = "StorageCapacityScoring"
     """The gate with which VolumeBinding scores nodes by storage capacity."""
     dynamic_resources_args: tuple[str, ...] = ()
@@ -299,6 +303,9 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
     preemption_ranks_nodes: bool = False
     """A group's preemption takes the nodes whose victims cost least, those that DefaultPreemption's Reserve noted for
     members before left aside, and keeps room for members of groups alone that fit."""
+
+    ending_victims_are_left: bool = True
+    """A victim that is being deleted already is neither marked nor deleted once more."""
 
     gated_pods_are_nominated: bool = False
     """A pod that a PreEnqueue plugin holds back keeps the node that it is nominated to."""

@@ -51,11 +51,8 @@ Known from the sources, and decided here as by the other releases:
   devices counted per container.
 - 1.38: a selector that fails no longer costs what would have come after the failure.
 - 1.38: an allocated claim whose consumed capacity is negative, which its scheduler refuses to count.
-- 1.33.0 to 1.33.3: the scheduler crashes on a pod resized in place whose status has no resources.
-- 1.33.0 to 1.33.5: host ports of sidecar containers are not looked at.
-- 1.34.0, 1.34.1 and 1.35.0: SchedulerAsyncAPICalls is on. The table below has the newest patch's defaults. The gate
-  decides when the API server hears of a decision, and no decision.
-- 1.34.0 and 1.34.1: a victim that is being deleted already is not deleted once more by the preemption."""
+- SchedulerAsyncAPICalls (on in 1.34.0, 1.34.1 and 1.35.0) decides when the API server hears of a decision, and no
+  decision."""
 
 
 def page() -> str:
@@ -188,13 +185,22 @@ def _shown(value: object) -> str:
 
 
 def _gates() -> Iterator[str]:
-    yield "\nOn or off by default, `!` where that cannot be changed; nothing where the gate is not known.\n"
+    yield "\nOn or off by default, `!` where that cannot be changed; nothing where the gate is not known."
+    yield "Earlier patch releases follow where they differ from the newest one.\n"
     shown = [version for version in SUPPORTED if RELEASES[version].exact]
     yield f"| Gate | {' | '.join(map(str, shown))} |\n| --- |{' --- |' * len(shown)}"
     for name in gates_of_scheduler():
-        cells = [_gate(name, version) for version in shown]
+        cells = [_gates_cell(name, version) for version in shown]
         if any(cells):
             yield f"| {name} | {' | '.join(cells)} |"
+
+
+def _gates_cell(name: str, minor: KubeVersion) -> str:
+    """Return the newest patch's state of a gate, and the states of earlier patches where they differ."""
+    patches = [KubeVersion(minor.major, minor.minor, patch) for patch in range(newest_patch(minor).patch + 1)]
+    stretches = [(state, list(group)) for state, group in groupby(patches, key=lambda each: _gate(name, each))]
+    newest, _ = stretches.pop()
+    return "; ".join([newest, *(f"{_span(group[0], group[-1])}: {state}" for state, group in stretches)])
 
 
 def _gate(name: str, version: KubeVersion) -> str:

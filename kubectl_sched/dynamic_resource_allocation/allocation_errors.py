@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from kubectl_sched.framework.golang import crash_of
+
 
 class AllocationFailed(Exception):  # noqa: N818 - upstream's words are failures, not errors of this program
     """Something is wrong with a claim, a class or a slice: the whole cycle fails with this text."""
@@ -11,7 +13,7 @@ class SchedulerCrashes(AllocationFailed):
     """The real scheduler ends here with a panic of this text; it is shown as an error of the cycle."""
 
     def __init__(self, panic: str) -> None:
-        super().__init__(f"kube-scheduler crashes here in this version: {panic}")
+        super().__init__(crash_of(panic))
 
 
 class FailedAllocationOnNode(AllocationFailed):

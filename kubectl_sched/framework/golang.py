@@ -12,6 +12,11 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot.array_types import Floats, Integers
 
 
+def crash_of(panic: str) -> str:
+    """Return the error of a cycle in which the real scheduler ends with a panic of this text."""
+    return f"kube-scheduler crashes here in this version: {panic}"
+
+
 def truncated_division(dividend: int, divisor: int) -> int:
     """Go's `/` on integers, which rounds toward zero where Python's `//` rounds down."""
     quotient = abs(dividend) // abs(divisor)

@@ -14,7 +14,7 @@ from kubectl_sched.framework.replicas import DependsOn
 from kubectl_sched.framework.signing.pod_signature import SignPlugin, host_ports_signature
 from kubectl_sched.framework.status import SKIP, SUCCESS, unschedulable
 from kubectl_sched.snapshot import Column
-from kubectl_sched.snapshot.host_ports import ALL_ADDRESSES, HostPort, WantedPorts, host_ports
+from kubectl_sched.snapshot.host_ports import ALL_ADDRESSES, HostPort, WantedPorts
 
 if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
@@ -48,7 +48,7 @@ class NodePorts(PreFilterPlugin, FilterPlugin, SignPlugin):
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> PreFilterResult:
         """Skip pods that want no host port."""
         state.budget.spend(sum(1 + len(container.ports) for container in pod.spec.containers))
-        wanted = host_ports(pod)
+        wanted = nodes.ports_of(pod)
         if not wanted or self._grows_in_place(pod):
             return PreFilterResult(status=SKIP)
         state.write(PRE_FILTER_STATE, wanted)
@@ -61,10 +61,9 @@ class NodePorts(PreFilterPlugin, FilterPlugin, SignPlugin):
         listed = state.read(PRE_FILTER_STATE)
         state.budget.spend(len(listed))
         wanted = WantedPorts(listed)
-        existing = nodes.existing_pods
-        taken = existing.column("host_ports", host_ports).where(wanted.conflicts_with)
+        taken = nodes.ports.where(wanted.conflicts_with)
         codes = np.zeros(len(nodes), dtype=np.int32)
-        codes[existing.rows[taken]] = 1
+        codes[nodes.existing_pods.rows[taken]] = 1
         for name in nodes.freed_ports.keys() & nodes.row_of.keys():
             row = nodes.row_of[name]
             codes[row] = wanted.conflicts_with(nodes.node(row).used_ports)
@@ -76,21 +75,21 @@ class NodePorts(PreFilterPlugin, FilterPlugin, SignPlugin):
             return ()
         users = [
             (want, port, other)
-            for want in host_ports(pod)
+            for want in nodes.ports_of(pod)
             for other in nodes.node(row).pods
-            for port in host_ports(other)
+            for port in nodes.ports_of(other)
             if want.conflicts_with(port)
         ]
         return tuple(_evidence(*user) for user in users)
 
     def summarize(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> str:
         """Name the ports that are taken, and the pods that have them on one of the nodes."""
-        wanted = host_ports(pod)
+        wanted = nodes.ports_of(pod)
         first = min(rows.tolist(), key=nodes.names.__getitem__)
         users = [
             (want, other)
             for other in nodes.node(first).pods
-            for port in host_ports(other)
+            for port in nodes.ports_of(other)
             for want in wanted
             if want.conflicts_with(port)
         ]

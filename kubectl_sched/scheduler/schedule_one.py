@@ -6,16 +6,19 @@ not have looked at is said in `diagnostics/warnings.py`.
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec.structs import replace
 
 from kubectl_sched.api.apimachinery.quantity import UnsupportedQuantity
+from kubectl_sched.api.component_helpers.container_resources import has_absent_requests
 from kubectl_sched.api.meta import with_spec
 from kubectl_sched.framework.cycle_budget import CycleBudget
 from kubectl_sched.framework.cycle_state import CycleState, PluginError
 from kubectl_sched.framework.fit_error import NO_NODES_AVAILABLE, event_note
+from kubectl_sched.framework.golang import crash_of
 from kubectl_sched.framework.plugin_error_boundary import (
     Unjudged,
     could_not_judge,
@@ -69,11 +72,30 @@ def begin(pod: Pod, nodes: Snapshot, framework: Framework, budget: CycleBudget |
 
 def schedule(result: CycleResult) -> CycleResult:
     """The scheduling algorithm: find the nodes that fit and score them."""
-    if len(result.nodes):
+    crash = _crash_over_a_pod(result)
+    if crash is not None:
+        result = replace(result, error=crash, event=event_note(crash))
+    elif len(result.nodes):
         result = score_feasible(_ranked(_filter(result)))
     else:
         result = replace(result, message=NO_NODES_AVAILABLE, event=NO_NODES_AVAILABLE)
     return replace(result, outcome=outcome_of(result))
+
+
+def _crash_over_a_pod(result: CycleResult) -> str | None:
+    """Return the crash of a scheduler that cannot count the resources in the status of this pod or of one on a node."""
+    handle = result.framework.handle
+    if not (handle.release.absent_requests_crash and handle.features.enabled("InPlacePodVerticalScaling")):
+        return None
+    nodes = result.nodes.whole
+    crashes = nodes.existing_pods.column("has_absent_requests", has_absent_requests).where(bool)
+    placed = (nodes.existing_pods.at(int(index)) for index in np.flatnonzero(crashes))
+    others = (pod for pod in (*nodes.stranded, result.pod) if has_absent_requests(pod))
+    first = next(chain(placed, others), None)
+    if first is None:
+        return None
+    why = f"pod {first.key} has a container without requests whose status has some"
+    return crash_of(f"{why}: assignment to entry in nil map")
 
 
 def _ranked(result: CycleResult) -> CycleResult:

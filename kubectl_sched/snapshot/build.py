@@ -25,7 +25,9 @@ _MOST_NAMES_KEPT = 64
 """Resources of a pod whose sums are kept for equal pods."""
 
 
-def build(objects: Iterable[KubernetesObject], options: PodResourcesOptions) -> tuple[Snapshot, tuple[str, ...]]:
+def build(
+    objects: Iterable[KubernetesObject], options: PodResourcesOptions, *, sidecar_ports_count: bool = True
+) -> tuple[Snapshot, tuple[str, ...]]:
     """A snapshot of these objects, and a sentence for each one that had to be left out.
 
     Pods that have ended are left out, as the scheduler's informer leaves them out; so are pods on a node that is not
@@ -54,6 +56,7 @@ def build(objects: Iterable[KubernetesObject], options: PodResourcesOptions) -> 
         stranded=tuple(stranded),
         objects=Objects(others),
         resource_of=resource_of,
+        sidecar_ports_count=sidecar_ports_count,
     )
     return snapshot, (*unreadable, *uncounted)
 

@@ -49,10 +49,10 @@ class WantedPorts:
         return other.ip in addresses or other.ip == ALL_ADDRESSES or ALL_ADDRESSES in addresses
 
 
-def host_ports(pod: Pod) -> tuple[HostPort, ...]:
-    """The host ports of a pod's sidecars and containers, as they are listed (GetHostPorts)."""
+def host_ports(pod: Pod, *, of_sidecars: bool = True) -> tuple[HostPort, ...]:
+    """The host ports of a pod's sidecars, if these count, and of its containers, as they are listed (GetHostPorts)."""
     containers = pod.spec.containers
-    if pod.spec.init_containers:
+    if of_sidecars and pod.spec.init_containers:
         sidecars = (container for container in pod.spec.init_containers if container.restart_policy == "Always")
         containers = (*sidecars, *containers)
     # Most pods have none, and this is asked of every pod of the cluster.

@@ -59,7 +59,7 @@ class NodeInfo(Record, frozen=True, kw_only=True):
     def used_ports(self) -> frozenset[HostPort]:
         """The host ports in use, as NodeInfo counts them."""
         freed = self.nodes.freed_ports.get(self.name, frozenset())
-        return frozenset(port for pod in self.pods for port in host_ports(pod)) - freed
+        return frozenset(port for pod in self.pods for port in self.nodes.ports_of(pod)) - freed
 
     def allocatable(self, resource: str) -> int:
         """Cpu in millicores, others in their own unit."""
@@ -84,6 +84,9 @@ class Snapshot(CachingRecord, frozen=True, kw_only=True):
     objects: Objects
     resource_of: Callable[[Pod], PodResource]
     """Returns the resources that a pod on a node counts with; computed once per distinct pod."""
+
+    sidecar_ports_count: bool = True
+    """Report whether sidecars use their host ports for the scheduler, as containers do."""
 
     stranded: tuple[Pod, ...] = ()
     """Pods that are bound to nodes that are not there: no node counts them, but their groups do."""
@@ -179,6 +182,16 @@ class Snapshot(CachingRecord, frozen=True, kw_only=True):
         """int64[n]: how many pods each node has."""
         return self.usage.pod_count
 
+    def ports_of(self, pod: Pod) -> tuple[HostPort, ...]:
+        """The host ports of a pod that count."""
+        return host_ports(pod, of_sidecars=self.sidecar_ports_count)
+
+    @property
+    def ports(self) -> Column[tuple[HostPort, ...]]:
+        """The host ports of each existing pod."""
+        name = "host_ports" if self.sidecar_ports_count else "host_ports_of_containers"
+        return self.existing_pods.column(name, self.ports_of)
+
     def _amounts(self, amounts: Mapping[str, Integers], resource: str) -> Integers:
         found = amounts.get(resource)
         return self._zeros if found is None else found
@@ -239,7 +252,7 @@ class Snapshot(CachingRecord, frozen=True, kw_only=True):
         change: Callable[[frozenset[HostPort], frozenset[HostPort]], frozenset[HostPort]],
         pod: Pod,
     ) -> Mapping[str, frozenset[HostPort]]:
-        ports = frozenset(host_ports(pod))
+        ports = frozenset(self.ports_of(pod))
         if not ports:
             return self.freed_ports
         name = self.names[row]

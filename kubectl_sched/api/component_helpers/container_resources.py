@@ -72,6 +72,28 @@ def aggregate_container_requests(pod: Pod, options: PodResourcesOptions) -> Reso
     return total
 
 
+def has_absent_requests(pod: Pod) -> bool:
+    """Report whether a container lacks the list of requests that its status has (up to 1.36).
+
+    1.33.0 to 1.33.3 write the larger amounts into the absent list (max), which Go does not survive.
+    """
+    if not pod.status.container_statuses and not pod.status.init_container_statuses:
+        return False
+    infeasible = is_resize_infeasible(pod)
+    statuses = _statuses(pod)
+    sidecars = (each for each in pod.spec.init_containers if _is_sidecar(each))
+    for container in (*pod.spec.containers, *sidecars):
+        status = statuses.get(container.name)
+        if status is None or status.resources is None:
+            continue
+        actuated, allocated = status.resources.requests, status.allocated_resources
+        if infeasible and allocated and not actuated:
+            return True
+        if not infeasible and (actuated or allocated) and not container.resources.requests:
+            return True
+    return False
+
+
 def aggregate_container_limits(pod: Pod, options: PodResourcesOptions) -> Resources:
     """Return the sum of all containers' limits (AggregateContainerLimits)."""
     if options.sums_status_per_pod:

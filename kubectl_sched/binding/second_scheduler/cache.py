@@ -7,6 +7,7 @@ there, is deleted, or its binding has failed; no assumption ends by time alone, 
 from __future__ import annotations
 
 from collections import defaultdict
+from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -53,13 +54,13 @@ class Drift:
 class Cache:
     """Objects by kind and key, the assumptions over them, and a snapshot of both that is brought up to date."""
 
-    def __init__(self, options: PodResourcesOptions) -> None:
-        self._options = options
+    def __init__(self, options: PodResourcesOptions, *, sidecar_ports_count: bool = True) -> None:
+        self._build = partial(build, options=options, sidecar_ports_count=sidecar_ports_count)
         self._stored: dict[type[KubernetesObject], dict[str, KubernetesObject]] = defaultdict(dict)
         self._assumed: dict[str, Pod] = {}
         """Pods as they will be on their nodes."""
         self._reservations = Reservations(self._stored)
-        self._snapshot, _ = build((), options)
+        self._snapshot, _ = self._build(())
         self._empty = self._snapshot
         self._pending: dict[str, Pod] = {}
         self._pending_members: dict[str, Pod] = {}
@@ -282,7 +283,7 @@ class Cache:
         others = [
             item for kind in sorted(kinds, key=lambda kind: kind.__name__) for item in self._reservations.over(kind)
         ]
-        self._snapshot, self.left_out = build([*self._stored[Node].values(), *pods, *others], self._options)
+        self._snapshot, self.left_out = self._build([*self._stored[Node].values(), *pods, *others])
         self._shown = {pod.key: pod for pod in self._snapshot.existing_pods.pods}
         self._stale_pods.clear()
         self._stale_kinds.clear()

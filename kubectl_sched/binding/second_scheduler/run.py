@@ -116,7 +116,7 @@ class _Program:
         self._reading = Server(endpoint)
         self._elector: Elector | None = None
         self._metrics = Metrics(settings.names, election.name if election is not None else "")
-        cache = Cache(pod_options)
+        cache = Cache(pod_options, sidecar_ports_count=configuration.release.sidecar_ports_count)
         limits = replace(settings.limits, cancellation=Cancellation(), charged=ChargedWork())
         scheduler = Scheduler(configuration, cache.snapshot({}), limits=limits)
         frameworks = _frameworks(settings, scheduler)

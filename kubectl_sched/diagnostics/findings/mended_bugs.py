@@ -47,9 +47,11 @@ def findings(result: CycleResult, _: Surroundings) -> Iterator[Finding]:
 
 def _as_of(result: CycleResult, patch: KubeVersion) -> CycleResult:
     """Run the cycle again as of another patch release; configurations are read alike by all patches of a minor."""
-    handle = replace(result.framework.handle, release=RELEASES[patch])
+    release = RELEASES[patch]
+    handle = replace(result.framework.handle, release=release)
     profile = result.framework.profile
-    return cycle(result.pod, result.nodes, Framework(profile, make_plugins(profile, handle), handle))
+    nodes = replace(result.nodes, sidecar_ports_count=release.sidecar_ports_count)
+    return cycle(result.pod, nodes, Framework(profile, make_plugins(profile, handle), handle))
 
 
 def _mends(result: CycleResult, newer: CycleResult) -> bool:

@@ -18,7 +18,6 @@ from msgspec.structs import replace
 from kubectl_sched.framework.cycle_state import PluginError
 from kubectl_sched.framework.preemption_choice import Candidate
 from kubectl_sched.framework.status import Code, Status, error, passing, unresolvable
-from kubectl_sched.snapshot.host_ports import host_ports
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -215,11 +214,10 @@ class DryRun:
 
     def _frees_shared_ports(self, trial: _Trial) -> bool:
         """Report whether pods of the node share a host port, which then is free once one of them goes (freed_ports)."""
-        if not host_ports(self._pod):
+        if not self._nodes.ports_of(self._pod):
             return False
-        pods = self._nodes.existing_pods
-        ports = pods.column("host_ports", host_ports)
-        used = [port for index in pods.on(trial.row) for port in set(ports[int(index)])]
+        ports = self._nodes.ports
+        used = [port for index in self._nodes.existing_pods.on(trial.row) for port in set(ports[int(index)])]
         return len(used) != len(set(used))
 
     def _trial(self, row: int, potential: PotentialVictims) -> _Trial:

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from kubectl_sched.snapshot.host_ports import host_ports
-
 if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.simulation.replicas.replica_claims import ReplicaClaims
@@ -23,7 +21,7 @@ class PlacedReplicas:
         self._nodes = nodes
         self._objects = objects
         self._claims = claims
-        self._have_ports = bool(host_ports(pod))
+        self._have_ports = bool(nodes.ports_of(pod))
         self._added: list[tuple[Pod, int]] = []
         self._nodes_after: Snapshot | None = None
 

@@ -69,4 +69,4 @@ def snapshot_of(objects: Iterable[KubernetesObject], configuration: Configuratio
     """The objects as a scheduler of that version counts them, and a sentence for each that had to be left out."""
     per_pod = configuration.release.status_requests_summed_per_pod
     options = scheduler_options(configuration.features.enabled, sums_status_per_pod=per_pod)
-    return build(objects, options)
+    return build(objects, options, sidecar_ports_count=configuration.release.sidecar_ports_count)

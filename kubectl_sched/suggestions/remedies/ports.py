@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from kubectl_sched.snapshot.host_ports import host_ports
 from kubectl_sched.suggestions.change import Change, Kind, distinct
 from kubectl_sched.suggestions.node_evictions import evictable, eviction
 
@@ -25,23 +24,19 @@ _LAST_PORT = 65535
 
 def free_ports(result: ScheduleResult, row: int) -> Iterator[Way]:
     """Take another number, do without, or evict whoever has the port."""
-    on_node = result.nodes.node(row).pods
-    taken = {port.port for pod in on_node for port in host_ports(pod)}
-    wanted = host_ports(result.pod)
-    conflicts = [want for want in wanted if any(_has(pod, want.port) for pod in on_node)]
+    ports_of, on_node = result.nodes.ports_of, result.nodes.node(row).pods
+    taken = {port.port for pod in on_node for port in ports_of(pod)}
+    wanted = ports_of(result.pod)
+    conflicts = [want for want in wanted if want.port in taken]
     if not result.pod.spec.host_network and conflicts:
         numbers = dict.fromkeys(want.port for want in conflicts)
         busy = taken | {want.port for want in wanted}
         yield distinct(_moved(number, _next_free(number, busy)) for number in numbers)
         yield distinct(_dropped(number) for number in numbers)
-    holders = [pod for pod in on_node if any(want.conflicts_with(port) for want in wanted for port in host_ports(pod))]
+    holders = [pod for pod in on_node if any(want.conflicts_with(port) for want in wanted for port in ports_of(pod))]
     may_go = {pod.key for pod in evictable(result, row)}
     if holders and all(pod.key in may_go for pod in holders):
         yield (eviction(result, holders),)
-
-
-def _has(pod: Pod, number: int) -> bool:
-    return any(port.port == number for port in host_ports(pod))
 
 
 def _next_free(number: int, busy: set[int]) -> int:

@@ -43,7 +43,8 @@ def node_ports(question: HintQuestion) -> bool:
     gone, _ = question.both(Pod)
     if gone is None or not has_room(gone):
         return False
-    wanted, freed = host_ports(question.pod), host_ports(gone)
+    of_sidecars = question.release.sidecar_ports_count
+    wanted, freed = (host_ports(each, of_sidecars=of_sidecars) for each in (question.pod, gone))
     question.budget.spend(len(wanted) + len(freed))
     return WantedPorts(wanted).conflicts_with(freed)
 
