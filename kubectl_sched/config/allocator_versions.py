@@ -139,7 +139,10 @@ class DeviceRules(msgspec.Struct, frozen=True, kw_only=True):
     pending_claims_have_nodes: bool = False
     """A claim that got devices earlier in a group's cycle is used where these are; 1.36 does not look."""
     device_limit_counts_twice: bool = False
-    """The devices that a request got already count twice against the limit of 32 in a claim: it gets at most 16."""
+    """The devices that a request got already count twice against the limit of 32 in a claim: it gets at most 16.
+
+    The real scheduler tries all combinations before it gives up, which may take for ever.
+    """
     class_configs_are_repeated: bool = False
     """A class's configuration is written once for each request of the class, as if it were for all of the claim."""
     configs_are_merged: bool = False

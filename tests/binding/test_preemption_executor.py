@@ -19,14 +19,18 @@ if TYPE_CHECKING:
 POD = "/api/v1/namespaces/default/pods"
 
 
-def preemption(*, going: bool = False, asynchronous: bool = True) -> Preemption:
+def preemption(*, going: bool = False, asynchronous: bool = True, version: str = "1.36") -> Preemption:
     """Two victims on the only node, and a pod of lower priority that is nominated to it."""
     deletion = {"deletionTimestamp": "2026-01-01T00:00:00Z"} if going else {}
     victims = [pod(name, on="n1", metadata=deletion, priority=1, **requests(cpu="1")) for name in "ab"]
     nominated = pod("low", priority=2, **requests(cpu="1"))
     preemptor = pod("urgent", priority=9, schedulerName="default-scheduler", **requests(cpu="2"))
     result = explain(
-        preemptor, node("n1", allocatable={"cpu": "2", "pods": "9"}), *victims, SchedulerAsyncPreemption=asynchronous
+        preemptor,
+        node("n1", allocatable={"cpu": "2", "pods": "9"}),
+        *victims,
+        version=version,
+        SchedulerAsyncPreemption=asynchronous,
     )
     found = preemption_of(replace(result, nodes=replace(result.nodes, nominated={"n1": (nominated, preemptor)})))
     assert found is not None
@@ -71,9 +75,20 @@ def test_without_asynchronous_preemption_nominations_come_last(server: ApiServer
     assert len(server.writes) == 5
 
 
-def test_victims_that_are_going_already_are_left_alone(server: ApiServer, writer: Writer) -> None:
-    preempt(writer, EventRecorder(writer), preemption(going=True))
+@pytest.mark.parametrize("version", ["1.34.0", "1.34.1", "1.35", "1.37"])
+def test_victims_that_are_going_already_are_left_alone(server: ApiServer, writer: Writer, version: str) -> None:
+    preempt(writer, EventRecorder(writer), preemption(going=True, version=version))
     assert server.writes == [("PATCH", f"{POD}/low/status")]
+
+
+@pytest.mark.parametrize("version", ["1.33", "1.34.2", "1.34"])
+def test_victims_that_are_going_already_are_marked_and_deleted_once_more(
+    server: ApiServer, writer: Writer, version: str
+) -> None:
+    result = preemption(going=True, version=version)
+    preempt(writer, EventRecorder(writer), result)
+    assert {path for method, path in server.writes if method == "DELETE"} == {f"{POD}/a", f"{POD}/b"}
+    assert server.writes == [(request.method, request.path) for request, _ in preemption_requests(result)]
 
 
 @pytest.mark.parametrize("status", [404, 409])

@@ -1,7 +1,7 @@
 """Gates and queues: who holds the pod back, in that controller's words, and where it would land if it were let go.
 
-Objects are as sigs.k8s.io/kueue v0.16.1 and v0.18.4 (v1beta1, v1beta2), volcano.sh/apis v1.11.0, jobset v0.8.0, lws v0.6.0 and
-koordinator v1.6.0 define them.
+Objects are as sigs.k8s.io/kueue v0.16.1 and v0.18.4 (v1beta1, v1beta2), volcano.sh/apis v1.11.0, jobset v0.8.0, lws
+v0.6.0 and koordinator v1.6.0 define them.
 """
 
 from __future__ import annotations

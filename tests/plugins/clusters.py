@@ -74,7 +74,7 @@ def snapshot(*objects: KubernetesObject, version: str = "1.36") -> Snapshot:
     options = scheduler_options(
         handle(version).features.enabled, sums_status_per_pod=handle(version).release.status_requests_summed_per_pod
     )
-    nodes, left_out = build(objects, options)
+    nodes, left_out = build(objects, options, sidecar_ports_count=handle(version).release.sidecar_ports_count)
     assert not left_out
     return nodes
 

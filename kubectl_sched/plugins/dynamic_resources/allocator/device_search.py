@@ -66,7 +66,7 @@ class Search:
             self._claims.append(checker.check(index, claim))
             self._tentative.constrain(claim)
         self._eligibility.forget()
-        if not self._next_claim(0):
+        if not self._finds_all():
             if not self._rules.invalid_pool_fails and any(pool.invalid_reason is not None for pool in self._pools):
                 raise FailedAllocationOnNode("invalid resource pools were encountered")
             return None
@@ -80,6 +80,13 @@ class Search:
 
                 node_selector(each, self._node_name, self._shared)
         return allocations
+
+    def _finds_all(self) -> bool:
+        try:
+            return self._next_claim(0)
+        except _LimitExceeded:
+            # No other choice of devices makes a request smaller.
+            return False
 
     def _next_claim(self, index: int) -> bool:
         return index >= len(self._claims) or self._next_request(index, 0)
