@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from kubectl_sched.api.apimachinery.quantity import value
+from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from kubectl_sched.api.pod import Pod
+
 _BINARY: Final = ((60, "Ei"), (50, "Pi"), (40, "Ti"), (30, "Gi"), (20, "Mi"), (10, "Ki"))
 _BYTES: Final = frozenset({"memory", "ephemeral-storage"})
+_NUMBER: Final = pattern(r"[0-9]{1,18}(\.[0-9]{1,9})?(k|[KMGTPE]i|[MGTPE])")
+_CONTAINERS_READ: Final = 32
+"""The requests of a pod with more containers are told in our units."""
 
 
 def unit_of(resource: str) -> str:
@@ -61,6 +68,45 @@ def _rounded(amount: int, bits: int, suffix: str) -> str:
 
 def _without_zeros(decimal: str) -> str:
     return decimal.rstrip("0").rstrip(".")
+
+
+def as_typed(pod: Pod, resource: str, amount: int) -> str | None:
+    """Return an amount of bytes as the manifest has it: `16000M`; None if the pod gives no one unit.
+
+    CPU is told in cores, as what nodes have is, and so is what only a sum of different units amounts to.
+    """
+    if not is_bytes(resource):
+        return None
+    typed = _typed(pod, resource)
+    if amount in typed:
+        return typed[amount]
+    units = {text.lstrip("0123456789.") for text in typed.values()}
+    if len(units) != 1:
+        return None
+    (unit,) = units
+    size = value(f"1{unit}")
+    return f"{amount // size}{unit}" if amount % size == 0 else None
+
+
+def _typed(pod: Pod, resource: str) -> dict[int, str]:
+    """Return each request of the resource that has a unit, by its amount."""
+    containers = (*pod.spec.init_containers, *pod.spec.containers)
+    if len(containers) > _CONTAINERS_READ:
+        return {}
+    parts = [*(each.resources for each in containers), *filter(None, (pod.spec.resources,))]
+    texts = dict.fromkeys(str(each.requests[resource]) for each in parts if resource in each.requests)
+    return {value(text): text for text in texts if _NUMBER.fullmatch(text)}
+
+
+def request_text(pod: Pod, resource: str, amount: int) -> str:
+    """Return an amount that the pod requests, as typed or else in the units of `amount_texts`."""
+    return as_typed(pod, resource, amount) or amount_texts(resource, amount)[0]
+
+
+def request_texts(pod: Pod, resource: str, wanted: int, *amounts: int) -> tuple[str, ...]:
+    """Return what the pod requests, as typed where it has a unit, and other amounts in one unit, told apart from it."""
+    wants, *others = amount_texts(resource, wanted, *amounts)
+    return (as_typed(pod, resource, wanted) or wants, *others)
 
 
 class Unit(Record, frozen=True, kw_only=True):

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from msgspec.structs import replace
 
-from kubectl_sched.api.component_helpers.volume_claims import NOT_SUPPORTED_PROVISIONER, claim_uses, class_of_claim
-from kubectl_sched.api.storage import PersistentVolumeClaim, StorageClass
+from kubectl_sched.api.component_helpers.volume_claims import claim_uses
 from kubectl_sched.framework.plugin_error_boundary import NOT_JUDGED
 from kubectl_sched.framework.status import SUCCESS, Code, Status
 from kubectl_sched.record import CachingRecord, Record
 from kubectl_sched.scheduler.cycle_result import CycleResult
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.snapshot import Column
+from kubectl_sched.sources.decisive_kinds import DecisiveKinds
 from kubectl_sched.sources.kinds import BY_NAME
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.scheduler.result import ScheduleResult
@@ -111,7 +111,7 @@ class UnreadableKinds(CachingRecord, frozen=True, kw_only=True):
 
     def needed_by(self, pod: Pod) -> tuple[UnreadableKind, ...]:
         """Return the kinds that the decision on the pod rests on and of which no object was read."""
-        found = (self._unreadable(kind, pod) for kind in self._needed_kinds(pod))
+        found = (self._unreadable(kind, pod) for kind in self._decisive.of(pod))
         return tuple(each for each in found if each is not None)
 
     def budgets_of(self, pods: Iterable[Pod]) -> UnreadableKind | None:
@@ -119,43 +119,9 @@ class UnreadableKinds(CachingRecord, frozen=True, kw_only=True):
         found = (self._unreadable(BUDGET, pod) for pod in pods)
         return next(filter(None, found), None)
 
-    def _needed_kinds(self, pod: Pod) -> Iterator[str]:
-        yield "Node"
-        yield from self._of_claims(pod)
-        if pod.spec.resource_claims:
-            yield from ("ResourceClaim", "ResourceSlice", "DeviceClass")
-        affinity = pod.spec.affinity
-        terms = affinity.pod_terms if affinity is not None else ()
-        if any(term.namespace_selector is not None and not _is_empty(term.namespace_selector) for term in terms):
-            yield "Namespace"
-
-    def _of_claims(self, pod: Pod) -> Iterator[str]:
-        """Yield the kinds behind the pod's claims: a claim that is known to be missing decides alone."""
-        found = [self._claims.get((pod.namespace, use.claim_name)) for use in claim_uses(pod)]
-        claims = [claim for claim in found if claim is not None]
-        if not found or (len(claims) < len(found) and "PersistentVolumeClaim" in self._read):
-            return
-        if not claims:
-            yield "PersistentVolumeClaim"
-        if not claims or any(map(self._needs_volumes, claims)):
-            yield "PersistentVolume"
-        if any(not claim.spec.volume_name and class_of_claim(claim) for claim in claims):
-            yield "StorageClass"
-
-    def _needs_volumes(self, claim: PersistentVolumeClaim) -> bool:
-        """Report whether the claim has a volume, or only a volume that is there already could serve it."""
-        storage_class = self._classes.get(class_of_claim(claim))
-        provisioner = storage_class.provisioner if storage_class is not None else NOT_SUPPORTED_PROVISIONER
-        return bool(claim.spec.volume_name) or provisioner == NOT_SUPPORTED_PROVISIONER
-
     @cached_property
-    def _classes(self) -> Mapping[str, StorageClass]:
-        return {item.name: item for item in self.dump.others if isinstance(item, StorageClass)}
-
-    @cached_property
-    def _claims(self) -> Mapping[tuple[str, str], PersistentVolumeClaim]:
-        claims = (item for item in self.dump.others if isinstance(item, PersistentVolumeClaim))
-        return {(claim.namespace, claim.name): claim for claim in claims}
+    def _decisive(self) -> DecisiveKinds:
+        return DecisiveKinds(dump=self.dump)
 
     @cached_property
     def _read(self) -> frozenset[str]:
@@ -174,10 +140,6 @@ class UnreadableKinds(CachingRecord, frozen=True, kw_only=True):
         everywhere = " -A" if kind.namespaced else ""
         command = f"kubectl get {kind.plural}{everywhere} -o json"
         return UnreadableKind(kind=name, why=ABSENT, rule=command, plugins=plugins, is_known=self.dump.tells_absence)
-
-
-def _is_empty(selector: object) -> bool:
-    return not getattr(selector, "match_labels", None) and not getattr(selector, "match_expressions", None)
 
 
 def _concerns(forbidden: Forbidden, kind: str, pod: Pod) -> bool:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_sched.api.component_helpers.resource_names import PODS, is_extended_resource_name
-from kubectl_sched.framework.amounts import amount_texts
+from kubectl_sched.framework.amounts import amount_texts, request_text
 from kubectl_sched.queries.verdict.wording import noun
 from kubectl_sched.render.safe_text import safe
 from kubectl_sched.render.table import Column, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from kubectl_sched.queries.capacity import CapacityAnswer
     from kubectl_sched.queries.room.pool_room import Pool, Resource
@@ -47,9 +47,10 @@ def fits_text(found: ShapeCapacity) -> str:
     return f"{found.capacity.total:,}{'+' if found.capacity.at_least else ''}"
 
 
-def requests_text(requests: Mapping[str, int]) -> str:
-    """Return requests as `cpu=4 memory=16Gi`."""
-    return " ".join(f"{safe(name)}={amount_texts(name, amount)[0]}" for name, amount in requests.items()) or "nothing"
+def requests_text(found: ShapeCapacity) -> str:
+    """Return what a pod of the shape requests as `cpu=4 memory=16Gi`."""
+    texts = ((name, request_text(found.shape.pod, name, amount)) for name, amount in found.requests.items())
+    return " ".join(f"{safe(name)}={safe(text)}" for name, text in texts) or "nothing"
 
 
 def shape_text(found: ShapeCapacity) -> str:
@@ -135,7 +136,7 @@ def full_text(pool: Pool) -> str:
 
 def shape_table(answer: CapacityAnswer, *, with_requests: bool = True) -> Table[ShapeCapacity]:
     """Return a row for each shape: how many more pods of it fit, or why none does."""
-    requests: Column[ShapeCapacity] = Column(heading="Requests", cell=lambda each: requests_text(each.requests))
+    requests: Column[ShapeCapacity] = Column(heading="Requests", cell=requests_text)
     why: Column[ShapeCapacity] = Column(heading="Why none", cell=lambda each: each.why, kind="words")
     named = "Shape" if answer.is_of_flags else "Workload"
     return Table(

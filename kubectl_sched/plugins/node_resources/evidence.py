@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from kubectl_sched.api.component_helpers.resource_names import CPU, MEMORY, PODS
-from kubectl_sched.framework.amounts import amount_texts, unit_of
+from kubectl_sched.framework.amounts import amount_texts, request_text, request_texts, unit_of
 from kubectl_sched.framework.clauses import OfRequests, counted, pods
 from kubectl_sched.framework.confusable_texts import nearest
 from kubectl_sched.framework.evidence import Evidence
@@ -23,6 +23,13 @@ if TYPE_CHECKING:
 
 _USERS_SHOWN = 10
 _WHOLE_CPUS_MEANT_AS_MILLICORES = 100
+
+
+class Requests(NamedTuple):
+    """A pod, and the amounts that NodeResourcesFit counts for it."""
+
+    pod: Pod
+    amounts: Mapping[str, int]
 
 
 class _User(NamedTuple):
@@ -60,13 +67,13 @@ def shortage(resource: str, wanted: int, pod: Pod, nodes: Snapshot, row: int) ->
         "terminating": sum(user.amount for user in users if user.terminating_since is not None),
         "nominated": [other.key for other in nodes.nominated.get(nodes.names[row], ()) if other.key != pod.key],
     }
-    text = _pods_text(used, capacity) if resource == PODS else _text(resource, wanted, used, capacity, users)
+    text = _pods_text(used, capacity) if resource == PODS else _text(resource, wanted, used, capacity, users, pod)
     hints = (*_hints(resource, wanted, pod, nodes), *_user_hints(resource, users))
     lacking = wanted - max(capacity - used, 0)
     return Evidence(text=text, facts=facts, hints=hints, distance=min(lacking / wanted, 1.0) if wanted else 1.0)
 
 
-def summary(lacking: Mapping[str, Mask], requests: Mapping[str, int], nodes: Snapshot, rows: Rows) -> str:
+def summary(lacking: Mapping[str, Mask], asked: Requests, nodes: Snapshot, rows: Rows) -> str:
     """A clause about many rejected nodes. `lacking`: bool[n] by resource, where there is too little of it.
 
     Each node counts for the resource that most of them lack; among equals, the one lacked by more of them when empty.
@@ -74,7 +81,7 @@ def summary(lacking: Mapping[str, Mask], requests: Mapping[str, int], nodes: Sna
 
     def weight(resource: str) -> tuple[int, int]:
         here = lacking[resource] & left
-        return int(here.sum()), int((here & (nodes.allocatable(resource) < requests.get(resource, 0))).sum())
+        return int(here.sum()), int((here & (nodes.allocatable(resource) < asked.amounts.get(resource, 0))).sum())
 
     left = np.zeros(len(nodes), dtype=np.bool_)
     left[rows] = True
@@ -86,28 +93,28 @@ def summary(lacking: Mapping[str, Mask], requests: Mapping[str, int], nodes: Sna
             break
         told.append((some, resource))
         left[some] = False
-    lacks = [(some, lack(resource, requests, nodes, some)) for some, resource in told]
+    lacks = [(some, lack(resource, asked, nodes, some)) for some, resource in told]
     if len(lacks) == 1:
         return lacks[0][1]
     all_told = f"have too little: {'; '.join(counted(len(some), said) for some, said in lacks)}"
     return OfRequests(all_told) if any(isinstance(said, OfRequests) for _, said in lacks) else all_told
 
 
-def lack(resource: str, requests: Mapping[str, int], nodes: Snapshot, rows: Rows) -> str:
+def lack(resource: str, asked: Requests, nodes: Snapshot, rows: Rows) -> str:
     """`lack nvidia.com/gpu: the pod asks for 4, and the best, gpu-7, has 2 of 8 free`."""
     if resource == PODS:
         return _full(nodes, rows)
-    capacity, wanted = nodes.allocatable(resource), requests.get(resource, 0)
+    capacity, wanted = nodes.allocatable(resource), asked.amounts.get(resource, 0)
     largest = _greatest(capacity, nodes, rows)
     if wanted > capacity[largest]:
         return _too_small(
-            resource, wanted, int(capacity[largest]), nodes, "" if len(rows) == 1 else nodes.names[largest]
+            resource, asked, int(capacity[largest]), nodes, "" if len(rows) == 1 else nodes.names[largest]
         )
     used = nodes.requested(resource)
     freest = rows[(capacity - used)[rows] == (capacity - used)[rows].max()]
     row = _greatest(capacity, nodes, freest)
     free = max(int(capacity[row] - used[row]), 0)
-    wants, has, of = amount_texts(resource, wanted, free, int(capacity[row]))
+    wants, has, of = request_texts(asked.pod, resource, wanted, free, int(capacity[row]))
     said = f"the pod asks for {wants}, and the best, {nodes.names[row]}, has {has} of {of} free"
     if len(rows) == 1:
         said = f"the pod asks for {wants}, and {has} of {of} is free"
@@ -122,12 +129,13 @@ def _full(nodes: Snapshot, rows: Rows) -> str:
     return f"are full: {emptiest}{pods(int(nodes.pod_count[row]))} of {capacity[row]}"
 
 
-def _too_small(resource: str, wanted: int, capacity: int, nodes: Snapshot, largest: str) -> str:
+def _too_small(resource: str, asked: Requests, capacity: int, nodes: Snapshot, largest: str) -> str:
+    wanted = asked.amounts.get(resource, 0)
     if capacity == 0:
         near = nearest(resource, frozenset(nodes.whole.table.allocatable) - {resource})
         meant = f"; there is {near}" if near else ""
-        return f"have no {resource}, of which the pod asks for {amount_texts(resource, wanted)[0]}{meant}"
-    wants, has = amount_texts(resource, wanted, capacity)
+        return f"have no {resource}, of which the pod asks for {request_text(asked.pod, resource, wanted)}{meant}"
+    wants, has = request_texts(asked.pod, resource, wanted, capacity)
     if not largest:
         return f"are too small: {has} {resource} in all, and the pod asks for {wants}"
     return f"are too small: the pod asks for {wants} {resource}, and the largest, {largest}, has {has} in all"
@@ -160,13 +168,13 @@ def _pods_text(used: int, capacity: int) -> str:
     return f"has {pods(int(used))} and takes at most {capacity}"
 
 
-def _text(resource: str, wanted: int, used: int, capacity: int, users: list[_User]) -> str:
+def _text(resource: str, wanted: int, used: int, capacity: int, users: list[_User], pod: Pod) -> str:
     """`wants 4 nvidia.com/gpu; 2 of 8 free (6 requested by 3 pods, largest: team-a/train-0 4)`."""
     if capacity == 0:
-        return f"wants {amount_texts(resource, wanted)[0]} {resource}; the node has none"
+        return f"wants {request_text(pod, resource, wanted)} {resource}; the node has none"
     free = max(capacity - used, 0)
     most = users[0].amount if users else 0
-    wants, has, holds, leaves, largest = amount_texts(resource, wanted, capacity, used, free, most)
+    wants, has, holds, leaves, largest = request_texts(pod, resource, wanted, capacity, used, free, most)
     if wanted > capacity:
         return f"wants {wants} {resource}; the whole node has {has}"
     text = f"wants {wants} {resource}; {leaves} of {has} free"

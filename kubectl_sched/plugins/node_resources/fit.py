@@ -151,7 +151,7 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
 
         request = state.get(PRE_FILTER_STATE) or self._pre_filter_state(pod, nodes)
         lacking = {each.resource: each.insufficient for each in self._shortages(request, nodes)}
-        return evidence.summary(lacking, request.requests, nodes, rows)
+        return evidence.summary(lacking, evidence.Requests(pod, request.requests), nodes, rows)
 
     def summarize_reason(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows, reason: str) -> str:
         """Name the one resource that the reason is about, and the node that has most of it."""
@@ -161,7 +161,7 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         resource = next((each.resource for each in self._shortages(request, nodes) if each.reason == reason), None)
         if resource is None:
             return self.summarize(state, pod, nodes, rows)
-        return evidence.lack(resource, request.requests, nodes, rows)
+        return evidence.lack(resource, evidence.Requests(pod, request.requests), nodes, rows)
 
     def _pre_score_state(self, pod: Pod, nodes: Snapshot) -> PreScoreState:
         requests = scoring_request(pod, self._scoring, use_requested=False)

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from kubectl_sched.framework.amounts import amount_texts, is_bytes
+from kubectl_sched.framework.amounts import amount_texts, as_typed, is_bytes
 from kubectl_sched.safe_output import safe
 
 if TYPE_CHECKING:
@@ -101,17 +101,5 @@ def amounts(resource: str, *values: int) -> list[str]:
 
 
 def typed(pod: Pod, resource: str, amount: int) -> str:
-    """Return what the pod asks for as its manifest has it, where one container asks for all of it and gives a unit.
-
-    CPU that is written in another unit than cores is told in cores, as what nodes have is.
-    """
-    asked = [
-        str(container.resources.requests[resource])
-        for container in (*pod.spec.init_containers, *pod.spec.containers)
-        if resource in container.resources.requests
-    ]
-    is_plain = len(asked) == 1 and asked[0].replace(".", "", 1).isdecimal()
-    has_own_unit = is_plain is not is_bytes(resource)  # nodes are told in cores, and bytes with a unit
-    if len(asked) == 1 and not pod.spec.overhead and has_own_unit:
-        return asked[0]
-    return amounts(resource, amount)[0]
+    """Return what the pod asks for as its manifest has it, or else in the units of the verdict."""
+    return as_typed(pod, resource, amount) or amounts(resource, amount)[0]

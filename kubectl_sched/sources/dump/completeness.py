@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kubectl_sched.api.core import Node
 from kubectl_sched.record import Record
+from kubectl_sched.sources.decisive_kinds import DecisiveKinds
 from kubectl_sched.sources.dump.dump_age import spoken_age, time_since
 
 if TYPE_CHECKING:
@@ -64,22 +65,19 @@ class _Need(NamedTuple):
     changes_the_answer: bool = True
 
 
-_NEEDS: tuple[_Need, ...] = (
-    _Need(
+_MEANINGS: Final = (
+    (
         frozenset({"PersistentVolumeClaim", "PersistentVolume", "StorageClass"}),
-        _has_claims,
         "not all is known of the pod's claims, so the volume plugins may reject more than they would",
     ),
-    _Need(
-        frozenset({"CSINode"}),
-        _has_claims,
-        "limits on volumes are not counted, so nodes may have less room for its volumes than they seem to",
-    ),
-    _Need(
+    (
         frozenset({"ResourceClaim", "ResourceSlice", "DeviceClass"}),
-        lambda result: bool(result.pod.spec.resource_claims),
         "the pod's devices cannot be found, so DynamicResources rejects more than it would",
     ),
+)
+"""Kinds of which the objects of a pod decide whether they are needed, and the meaning of their absence."""
+
+_NEEDS: tuple[_Need, ...] = (
     _Need(frozenset({"Service"}), _may_have_a_service, _UNSPREAD, changes_the_answer=False),
     *(_Need(frozenset({kind}), _is_owned_by(kind), _UNSPREAD, changes_the_answer=False) for kind in sorted(_OWNERS)),
     _Need(frozenset({"Namespace"}), _has_namespace_selector, "a namespaceSelector sees every namespace without labels"),
@@ -143,15 +141,28 @@ def _missing(
 ) -> tuple[list[str], list[str]]:
     """Return the clauses about missing kinds that change the answer, and those that do not."""
     missing: dict[tuple[str, bool], set[str]] = {}
-    for need in _NEEDS:
+    for need in (*_needs_of_claims(dump, results), *_NEEDS):
         absent = need.kinds - dump.present
-        if "CSINode" in absent and "PersistentVolumeClaim" not in dump.present:
-            continue  # which is worse, and said
         if absent and not absent & told_besides and any(need.concerns(result) for result in results):
             missing.setdefault((need.meaning, need.changes_the_answer), set()).update(absent)
     told = {key: f"without {', '.join(sorted(lacking))}, {key[0]}" for key, lacking in missing.items()}
     changing = [f"{clause[:1].upper()}{clause[1:]}" for (_, changes), clause in told.items() if changes]
     return changing, [clause for (_, changes), clause in told.items() if not changes]
+
+
+def _needs_of_claims(dump: Dump, results: Sequence[ScheduleResult]) -> Iterator[_Need]:
+    """Yield the kinds that decide on the claims of these pods, as far as the claims are known."""
+    decisive = DecisiveKinds(dump=dump)
+    claiming = [result.pod for result in results if _has_claims(result) or result.pod.spec.resource_claims]
+    kinds = frozenset(kind for pod in claiming for kind in decisive.of(pod))
+    for some, means in _MEANINGS:
+        yield _Need(some & kinds, lambda _: True, means)
+    if "PersistentVolumeClaim" in dump.present and any(map(decisive.attaches_volumes, claiming)):
+        yield _Need(
+            frozenset({"CSINode"}),
+            _has_claims,
+            "limits on volumes are not counted, so nodes may have less room for its volumes than they seem to",
+        )
 
 
 def _namespaces(dump: Dump) -> Iterator[str]:

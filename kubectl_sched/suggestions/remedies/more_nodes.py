@@ -11,7 +11,7 @@ from msgspec import structs
 
 from kubectl_sched.api.apps import DaemonSet
 from kubectl_sched.controllers.daemon_set import runs_on
-from kubectl_sched.framework.amounts import amount_text, amount_texts
+from kubectl_sched.framework.amounts import amount_text, request_text
 from kubectl_sched.framework.clauses import first_few
 from kubectl_sched.node_provisioning.node_place import place_in_words, pool_label
 from kubectl_sched.simulation.edited_cluster import daemon_on, daemon_templates, fresh_copy
@@ -110,7 +110,7 @@ def _is_for_sale(result: ScheduleResult, row: int) -> bool:
 
 
 def _size(result: ScheduleResult, row: int) -> str:
-    amounts = [f"{amount_texts(name, amount)[0]} {name}" for name, amount in _too_small(result, row).items()]
+    amounts = [f"{request_text(result.pod, name, amount)} {name}" for name, amount in _too_small(result, row).items()]
     return f"at least {first_few(amounts)} for it"
 
 

@@ -10,6 +10,7 @@ import pytest
 from kubectl_sched.sources.dump.completeness import completeness
 from kubectl_sched.sources.dump.dump import Dump
 from tests.plugins.clusters import node, pod, requests
+from tests.plugins.storage_objects import claim, volume
 from tests.render.worlds import explained
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def test_how_old_it_is() -> None:
         (owned("Job"), []),
         (
             {"volumes": [{"name": "d", "persistentVolumeClaim": {"claimName": "d"}}]},
-            ["PersistentVolume", "PersistentVolumeClaim", "StorageClass"],
+            ["PersistentVolume", "PersistentVolumeClaim"],
         ),
     ],
 )
@@ -97,8 +98,8 @@ def test_an_old_dump_is_said_to_be_old_first() -> None:
 
 
 def test_a_kind_that_the_answer_names_besides_is_not_named_twice() -> None:
-    volume = {"name": "v", "persistentVolumeClaim": {"claimName": "data"}}
-    objects = (*TWO_NODES, pod("web-0", volumes=[volume]))
+    claiming = pod("web-0", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}])
+    objects = (*TWO_NODES, claiming)
     dump, results = Dump(objects=objects, present=BOTH), [explained(objects, "web-0").result]
     assert completeness(dump, results, NOW).changing
     assert not completeness(dump, results, NOW, told=["PersistentVolume"]).changing
@@ -108,8 +109,26 @@ def test_without_a_node_list_nothing_is_feasible() -> None:
     assert lines(pod("web-0"), present=frozenset({"Pod"}))[0].startswith("the dump has no node list")
 
 
-def test_a_missing_class_is_not_a_missing_claim() -> None:
-    volume = {"name": "v", "persistentVolumeClaim": {"claimName": "data"}}
+@pytest.mark.parametrize(
+    ("claimed", "lacks"),
+    [
+        ({"storageClassName": "fast"}, True),
+        ({"storageClassName": "fast", "volumeName": "pv"}, False),
+        ({"volumeName": "pv"}, False),
+        ({"storageClassName": ""}, False),
+    ],
+)
+def test_classes_are_missed_only_by_a_claim_that_is_served_by_one(claimed: dict[str, Any], lacks: bool) -> None:
+    claiming = pod("web-0", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}])
     present = BOTH | {"PersistentVolumeClaim", "PersistentVolume", "CSINode"}
-    line, _ = lines(*TWO_NODES, pod("web-0", volumes=[volume]), present=present)
-    assert "Without StorageClass, not all is known of the pod's claims, so the volume plugins may reject more" in line
+    told = lines(*TWO_NODES, claim("data", **claimed), claiming, present=present)
+    missed = "Without StorageClass, not all is known of the pod's claims, so the volume plugins may reject more than"
+    assert told[0].startswith(missed) is lacks
+
+
+def test_limits_are_not_missed_by_volumes_that_are_not_attached() -> None:
+    claiming = pod("web-0", volumes=[{"name": "d", "persistentVolumeClaim": {"claimName": "d"}}])
+    local = volume("pv", local={"path": "/mnt"})
+    volumes = {"PersistentVolume", "PersistentVolumeClaim", "StorageClass"}
+    bound = claim("d", volumeName="pv")
+    assert len(lines(*TWO_NODES, bound, local, claiming, present=BOTH | volumes)) == 1

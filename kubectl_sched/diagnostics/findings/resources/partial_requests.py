@@ -17,7 +17,7 @@ from kubectl_sched.api.component_helpers.pod_requests import in_scheduler_units
 from kubectl_sched.diagnostics.findings.finding import Finding
 from kubectl_sched.diagnostics.findings.resources.lacking_nodes import FIT, ROWS_EXAMINED
 from kubectl_sched.diagnostics.findings.resources.pending_resizes import shortage_on
-from kubectl_sched.framework.amounts import amount_texts
+from kubectl_sched.framework.amounts import amount_texts, request_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -77,7 +77,7 @@ def _of_own_parts(result: ScheduleResult, shortages: Mapping[int, Mapping[str, i
 def _own(result: ScheduleResult, part: _Part, resource: str, left: int, row: int) -> Finding:
     asked = int(result.nodes.resource_of(result.pod).requested[resource])
     free = int(result.nodes.allocatable(resource)[row] - result.nodes.requested(resource)[row])
-    whole, only, without, has = amount_texts(resource, asked, asked - left, left, free)
+    whole, only, without, has = request_texts(result.pod, resource, asked, asked - left, left, free)
     node = result.nodes.names[row]
     return Finding(
         kind=KIND,

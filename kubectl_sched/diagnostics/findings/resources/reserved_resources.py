@@ -20,7 +20,7 @@ from kubectl_sched.diagnostics.findings.resources.lacking_nodes import (
     too_small_for,
 )
 from kubectl_sched.diagnostics.findings.resources.pending_resizes import shortage_on
-from kubectl_sched.framework.amounts import amount_text, amount_texts
+from kubectl_sched.framework.amounts import amount_text, amount_texts, request_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,7 +54,7 @@ def findings(result: ScheduleResult, _: Surroundings) -> Iterator[Finding]:
         offered, has = int(allocatable(resource)[best]), capacity_of(result, best, resource)
         if not offered < wanted <= has:
             continue
-        asked, of, most = amount_texts(resource, wanted, has, offered)
+        asked, of, most = request_texts(result.pod, resource, wanted, has, offered)
         exact = amount_text(resource, offered)
         exactly = f" ({exact})" if exact != most else ""
         yield Finding(
