@@ -32,6 +32,7 @@ _ADVICE: Final[Mapping[Kind, Advice]] = {
     Kind.UNCORDON: Advice.ADD_CAPACITY,
     Kind.ADD_NODE: Advice.ADD_CAPACITY,
     Kind.CHANGE_POOL: Advice.ADD_CAPACITY,
+    Kind.RAISE_MAX_PODS: Advice.ADD_CAPACITY,
     Kind.REPAIR: Advice.ADD_CAPACITY,
     Kind.TOLERATE_RESERVED: Advice.ADD_CAPACITY,
     Kind.UNTAINT: Advice.ADD_CAPACITY,

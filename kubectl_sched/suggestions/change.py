@@ -45,6 +45,9 @@ class Kind(IntEnum):
 
     UNCORDON = auto()
     REQUEST_LESS = auto()
+    RAISE_MAX_PODS = auto()
+    """A kubelet that takes more pods."""
+
     RESIZE_BACK = auto()
     """A resize of a pod on the node taken back, which waits for room there."""
 
@@ -133,6 +136,7 @@ _RUNGS: Mapping[Kind, Rung] = {
     Kind.FINISH: Rung.WAIT,
     Kind.PROVIDE: Rung.ASK,
     Kind.UNCORDON: Rung.ASK,
+    Kind.RAISE_MAX_PODS: Rung.ASK,
     Kind.RESIZE_BACK: Rung.ASK,
     Kind.LABEL: Rung.ASK,
     Kind.UNTAINT: Rung.ASK,

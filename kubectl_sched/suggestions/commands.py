@@ -58,6 +58,9 @@ _FROM_PRIORITY_CLASS = frozenset({"priority", "preemptionPolicy"})
 
 _ADDED_BY_ADMISSION = frozenset({"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"})
 
+_BY_NO_COMMAND = frozenset({Kind.REPAIR, Kind.RAISE_MAX_PODS})
+"""Changes of a node that are made on its machine: the command shows the node."""
+
 _NO_COMMAND = Manual(instruction="there is no command for this: Kubernetes would not accept a name that it needs")
 _HELD_DESCRIBED = 2
 _SCHEDULER_NAME = pattern("[A-Za-z0-9][-A-Za-z0-9_.]{0,252}")
@@ -101,7 +104,7 @@ def _steps(before: Trial, after: Trial, changes: Sequence[Change]) -> Iterator[S
     yield from (step for change in changes for step in _of_plan(before, change.moves))
     yield from (resize(was, becomes) for change in changes for was, becomes in change.resizes)
     # No replay can tell which of the node's pods may ask for less.
-    looked_at = [change for change in changes if change.frees or change.kind is Kind.REPAIR]
+    looked_at = [change for change in changes if change.frees or change.kind in _BY_NO_COMMAND]
     yield from (describe_node(change.node_name) for change in looked_at if change.node_name is not None)
     yield from _of_pod(before, _pod_patch(stored, before, after))
     yield from (_weighing(after.framework, *change.weight) for change in changes if change.weight is not None)
@@ -165,7 +168,7 @@ def _pod_patch(stored: Trial, before: Trial, after: Trial) -> dict[str, Any]:
 
 def _changed_nodes(before: Trial, after: Trial, changes: Sequence[Change]) -> list[tuple[Node, Node]]:
     """Each as it is and as it becomes, but for its status: room on a node comes of its pods."""
-    changed = (change for change in changes if change.node is not None and change.kind is not Kind.REPAIR)
+    changed = (change for change in changes if change.node is not None and change.kind not in _BY_NO_COMMAND)
     names = dict.fromkeys(change.node_name for change in changed if change.node_name is not None)
     rows = [before.nodes.row_of[name] for name in names]
     pairs = [(before.nodes.node_objects[row], after.nodes.node_objects[row]) for row in rows]

@@ -38,7 +38,10 @@ _OF_ONE_KIND = 3
 """No more suggestions of one kind are made, such as tolerations for different taints."""
 
 _ONE_IS_ENOUGH = frozenset(
-    {Kind.REQUEST_LESS, Kind.RAISE_SKEW, Kind.EVICT, Kind.FREE, Kind.UNCORDON, Kind.UNTAINT, Kind.MIN_DOMAINS}
+    {
+        *(Kind.REQUEST_LESS, Kind.RAISE_SKEW, Kind.EVICT, Kind.FREE, Kind.UNCORDON, Kind.UNTAINT, Kind.MIN_DOMAINS),
+        Kind.RAISE_MAX_PODS,
+    }
 )
 """The kinds that differ by an amount or a node's name alone."""
 

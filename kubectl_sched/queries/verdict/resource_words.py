@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from kubectl_sched.api.apimachinery.quantity import parse_resource_list
+from kubectl_sched.framework.clauses import pods
 from kubectl_sched.framework.confusable_texts import nearest
 from kubectl_sched.queries.verdict.wording import LONGEST_NAME, amounts, node_name, noun, typed
 from kubectl_sched.record import Record
@@ -59,10 +60,10 @@ def of_resource(result: ScheduleResult, resource: str, rows: Sequence[int]) -> R
         full = f"as many pods as it takes ({most})"
         return ResourceWords(
             lack="take no more pods",
-            detail=f"at most {most} pods on one",
+            detail=f"at most {pods(most)} on one",
             none_has="takes one more pod",
             one_has=f"has {full}",
-            sums=f"full: at most {most} pods on one node",
+            sums=f"full: at most {pods(most)} on one node",
         )
     nodes = result.nodes
     uncordoned = [row for row in rows if not nodes.unschedulable[row]] or list(rows)
