@@ -1,4 +1,4 @@
-"""Takes the text of a FailedScheduling event apart, as any kube-scheduler since 1.22 writes it.
+"""Takes the text of a FailedScheduling event apart, as any kube-scheduler writes it.
 
 The inverse of `framework/fit_error.py`; texts that were copied together with their surroundings (a line of `kubectl
 describe`, a log line) and texts that were cut are read as far as they go.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
+from kubectl_sched.diagnostics.messages.early_texts import early_text, is_early
 from kubectl_sched.diagnostics.messages.event_lines import event_lines
 from kubectl_sched.diagnostics.messages.reason_catalogue import LONGEST_REASON, Meaning, begins_a_reason, meaning
 from kubectl_sched.lazy_pattern import pattern
@@ -46,7 +47,7 @@ class Clause(NamedTuple):
 
 
 class FitErrorText(NamedTuple):
-    """A decoded message. `total` is the number of nodes, None if the text does not state it."""
+    """A decoded message. `total` is the number of nodes, None if the text does not state it, as before 1.9."""
 
     available: int | None
     total: int | None
@@ -62,7 +63,7 @@ class FitErrorText(NamedTuple):
     @property
     def understood(self) -> bool:
         """Report whether this is a text of a scheduler at all."""
-        return self.total is not None or any(clause.meaning for clause in self.clauses)
+        return self.available is not None or any(clause.meaning for clause in self.clauses)
 
 
 def parse(text: str) -> FitErrorText:
@@ -71,6 +72,10 @@ def parse(text: str) -> FitErrorText:
     cut = bool(_CUT.search(flat))
     flat = _CUT.sub("", flat)
     head = _HEAD.search(flat)
+    early = early_text(flat) if head is None else None
+    if early is not None:
+        said = tuple(Clause(each.text, each.nodes, False, meaning(each.today)) for each in early.reasons)
+        return FitErrorText(0, early.nodes, said, cut)
     if head is None:
         return FitErrorText(None, None, _without_nodes(flat.lstrip("'\"` "), cut=cut), cut)
     reasons, after = _split(_unquoted(flat, head))
@@ -89,7 +94,7 @@ def _last_event(text: str) -> str:
     failed = (event.text for event in reversed(event_lines(text)) if event.reason == "FailedScheduling")
     texts = (*failed, text)
     found = [" ".join(each.split()) for each in texts]
-    return next((each for each in found if _HEAD.search(each)), found[0])
+    return next((each for each in found if _HEAD.search(each) or is_early(each)), found[0])
 
 
 def _as_far_as_it_goes(text: FitErrorText, flat: str) -> FitErrorText:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_sched.diagnostics.messages.component_statements import statements_in
 from kubectl_sched.diagnostics.messages.decoder import parse
+from kubectl_sched.diagnostics.messages.early_texts import without_nodes
 from kubectl_sched.errors import SchedError
 from kubectl_sched.record import Record
 
@@ -30,7 +31,7 @@ def pasted_text(text: str) -> PastedText:
         raise SchedError(
             f"the text is longer than {LONGEST:,} characters; paste one message, of which an event holds 1,024 bytes"
         )
-    understood, others = parse(text), statements_in(text)
+    understood, others = parse(text), statements_in(without_nodes(text))
     if not (understood.understood or others):
         raise SchedError(
             "that is no text of kube-scheduler, the kubelet, an autoscaler, Kueue, a controller or the API server that "

@@ -1,4 +1,4 @@
-"""The reasons that kube-scheduler gives, from 1.22 on, with explanations for `explain message` and docs/reasons.md.
+"""The reasons that kube-scheduler gives, with explanations for `explain message` and docs/reasons.md.
 
 The table is reasons.json. Its texts were read from the last patch release of each minor: pkg/scheduler and the modules
 that it takes reasons from.
@@ -269,9 +269,9 @@ def _by_exactness() -> list[tuple[str, str, Reason]]:
     return [(_AFTER_HEAD.sub("", spelling), spelling, reason) for spelling, reason in spellings]
 
 
-def _vagueness(spelling: str) -> tuple[bool, int, int]:
-    """Sort spellings with a literal beginning first, then those without an open place, then the longest."""
-    return spelling.startswith("<"), spelling.count("<...>"), -len(spelling)
+def _vagueness(spelling: str) -> tuple[bool, int, bool, int]:
+    """Sort spellings with a literal beginning first, then those with fewer places, then the longest."""
+    return spelling.startswith("<"), spelling.count("<...>"), "<" in spelling, -len(spelling)
 
 
 @cache

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 _FOREIGN = "no text of kube-scheduler's own plugins: of an extender, or of a plugin that was added"
 _CUT_OFF = "the text was cut off here"
-_NO_REASONS = "the reasons are missing; paste the whole message, which goes on after `nodes are available:`"
+_NO_REASONS = "the reasons are missing; paste the whole message, which goes on after this"
+_NONE_AVAILABLE = "No node can take the pod."
 
 
 def message_data(text: FitErrorText, others: tuple[Statement, ...] = ()) -> schema.Message:
@@ -70,6 +71,8 @@ def message_document(text: FitErrorText, others: tuple[Statement, ...] = ()) -> 
             command="message",
         )
     told = f"{text.available} of {count(text.total, 'node')} can take the pod." if text.total is not None else ""
+    if text.total is None and text.available == 0:
+        told = _NONE_AVAILABLE
     return Document(
         verdict=Verdict(text=told),
         parts=(*message_parts(text), *component_parts(others)),
