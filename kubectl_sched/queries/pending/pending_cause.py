@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from kubectl_sched.diagnostics.awaited_changes import adding_a_node
+from kubectl_sched.framework.fit_error import NO_NODES_AVAILABLE
 from kubectl_sched.framework.status import error
 from kubectl_sched.queries.verdict.binding_constraint import Binding, binding_constraint
 from kubectl_sched.record import Record
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from kubectl_sched.queries.never_created.missing_pods import NeverCreated
     from kubectl_sched.scheduler.podgroup_result import PodGroupResult
     from kubectl_sched.scheduler.result import ScheduleResult
+
+_WITHOUT_NODES = frozenset({Outcome.UNSCHEDULABLE, Outcome.UNKNOWN, Outcome.ERROR})
+"""The outcomes of pods in a dump that has no nodes."""
 
 _NODE_NAME = re.compile(r'(node(?: name)?) "[^"]*"')
 
@@ -54,6 +58,8 @@ class Causes:
         if result.outcome is Outcome.GATED and all(holders) and holders:
             told = (*map(str, holders), *(need.fact for need in explanation.needs))
             return Cause(outcome=outcome, plugins=("SchedulingGates",), reasons=told)
+        if not len(result.nodes) and result.outcome in _WITHOUT_NODES:  # whatever the pods ask for
+            return Cause(outcome=outcome, reasons=(NO_NODES_AVAILABLE,))
         if isinstance(result, MemberResult) and result.pre_enqueue.is_success:
             return _of_group(result.podgroup)
         if result.outcome is Outcome.UNSCHEDULABLE and result.pre_filter.is_success:

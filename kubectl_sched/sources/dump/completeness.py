@@ -53,6 +53,7 @@ def _preempts(result: ScheduleResult) -> bool:
     return result.post_filter is not None and bool(result.post_filter.candidates)
 
 
+_NO_NODES = "the dump has no node list (kubectl get nodes -o json), so no node can be feasible"
 _UNSPREAD = "points for spreading over hosts and zones may be missing"
 
 
@@ -107,9 +108,10 @@ def completeness(
     if dump.is_live:
         return Completeness()
     told = frozenset(told)
-    changing, premises = _missing(dump, results, told)
-    if "Node" not in dump.present and "Node" not in told:
-        changing.insert(0, "the dump has no node list (kubectl get nodes -o json), so no node can be feasible")
+    if "Node" in dump.present:
+        changing, premises = _missing(dump, results, told)
+    else:  # nothing else decides
+        changing, premises = ([] if "Node" in told else [_NO_NODES]), []
     premises += _namespaces(dump)
     now = now or datetime.now(UTC)
     old = old_age(dump, now)
