@@ -15,7 +15,7 @@ from kubectl_sched.record import CachingRecord, Record
 from kubectl_sched.scheduler.cycle_result import CycleResult
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.snapshot import Column
-from kubectl_sched.sources.decisive_kinds import DecisiveKinds
+from kubectl_sched.sources.dump.completeness import DecisiveKinds
 from kubectl_sched.sources.kinds import BY_NAME
 
 if TYPE_CHECKING:

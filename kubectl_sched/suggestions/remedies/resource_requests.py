@@ -16,7 +16,6 @@ from kubectl_sched.framework.clauses import first_few
 from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.suggestions.change import Change, Kind
 from kubectl_sched.suggestions.node_evictions import eviction, making_room
-from kubectl_sched.suggestions.remedies.max_pods import with_more_pods
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -67,6 +66,8 @@ def fit_in(result: ScheduleResult, row: int) -> Iterator[Way]:
         if len(lowered) == len(less):
             yield lowered
     if missing.keys() == {PODS} and capacity[PODS] > 0:
+        from kubectl_sched.suggestions.remedies.max_pods import with_more_pods  # most nodes lack something else
+
         yield (with_more_pods(result, row, missing[PODS]),)
     if all(_number(fact["wanted"]) <= capacity[str(fact["resource"])] for fact in facts):
         resizing = resizes_in_the_way(result, row)
