@@ -24,6 +24,7 @@ _SINGULAR: Final = {
     "take": "takes",
     "wait": "waits",
     "want": "wants",
+    "need": "needs",
 }
 _PLURAL: Final = {singular: plural for plural, singular in _SINGULAR.items()}
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from kubectl_sched.api.resource import DeviceClass, ResourceClaim
 from kubectl_sched.dynamic_resource_allocation.allocation_errors import AllocationFailed
-from kubectl_sched.framework.clauses import first_few
+from kubectl_sched.framework.clauses import counted, first_few
 from kubectl_sched.framework.confusable_texts import nearest
 from kubectl_sched.framework.cycle_budget import BudgetEnded, CycleBudget, CycleLimits
 from kubectl_sched.framework.evidence import Evidence
@@ -225,9 +225,9 @@ def _not_even_alone(
     shared = f", as they draw on the same counters of {first_few(sorted(sets))}" if sets else ""
     subject, what = wanted.subject(claim, name, exact.device_class_name), _what(exact)
     text = (
-        f"{subject}: wants {what} of class {exact.device_class_name}; {len(candidates)} would do one by one, but not "
+        f"{subject}: wants {what} of class {exact.device_class_name}; {len(candidates)} can be allocated one by one, "
     )
-    text += f"as many at once{shared}"
+    text += f"but not as many at once{shared}"
     facts: dict[str, JSON] = {
         "claim": claim.key,
         "request": name,
@@ -270,15 +270,15 @@ def _alternative(
     if exact.allocation_mode != "ExactCount" and devices and not refusals:
         return None
     outside = sum(refusal.is_of_another_class for refusal in refusals)
-    counted = Counter(refusal.clause for refusal in refusals)
-    why = [f"{count} {clause}" for clause, count in counted.most_common()]
+    clauses = Counter(refusal.clause for refusal in refusals)
+    why = [counted(count, clause) for clause, count in clauses.most_common()]
     why += [_pool_problem(pool) for pool in pools if not _usable(pool)]
     if not devices and not why:
         why = ["the node reaches no device"]
     subject = wanted.subject(claim, name, exact.device_class_name)
     text = f"{subject}: wants {_what(exact)} of class {exact.device_class_name}; "
     if devices:
-        text += f"{left} of {len(devices)} would do"
+        text += f"{left} of {len(devices)} can be allocated"
         text += f" ({len(devices) - outside} are of the class)" if outside else ""
         text += ": " if why else ""
     text += "; ".join(why)

@@ -227,10 +227,9 @@ def _restriction(facts: Mapping[str, JSON]) -> Phrase:
 
 def _devices(facts: Mapping[str, JSON]) -> Phrase:
     if "deviceClass" in facts:
-        wanted = facts["wanted"]
-        some = f"{wanted} devices" if wanted != 1 else "1 device"
+        free = f"{facts['fitting']} of {facts['ofClass']} free" if "ofClass" in facts else "not as many at once"
         return Phrase(
-            several=f"lack devices of class {facts['deviceClass']}", detail=f"wants {some}, {facts['fitting']} would do"
+            several=f"lack devices of class {facts['deviceClass']}", detail=f"wants {facts['wanted']}, has {free}"
         )
     return Phrase(several="cannot allocate its ResourceClaims")
 

@@ -197,7 +197,7 @@ def test_selector_decides_and_evidence_names_attribute_and_expression() -> None:
     (text,), _ = explained(plugin(), claimer("gpus"), nodes)
     assert expression in text
     assert "model is t4" in text
-    assert "0 of 2 would do" in text
+    assert "0 of 2 can be allocated" in text
 
 
 @MINORS
