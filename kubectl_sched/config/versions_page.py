@@ -26,9 +26,9 @@ _Value = TypeVar("_Value")
 _OWN_SECTION: Final = frozenset({"version", "patch", "prerelease", "config_apis", "multi_point", "devices"})
 
 _MODULES: Final = {
-    33: (0, 1, 5, 6, 13),
-    34: (0, 1, 2, 3, 4, 12),
-    35: (0, 4, 5, 6, 8),
+    33: (0, 1, 4, 5, 6, 13),
+    34: (0, 1, 2, 3, 4, 11, 12),
+    35: (0, 1, 4, 5, 6, 8),
     36: (0, 1, 2, 3, 4, 5),
     37: (0, 1, 2),
 }

@@ -35,7 +35,7 @@ def test_what_is_to_be_read_is_listed(tag: str, said: str) -> None:
     [
         ("sigs.k8s.io/kueue", ["v0.16.9", "v0.18.4", "v0.19.2"], []),
         ("sigs.k8s.io/kueue", ["v0.18.5", "v0.19.2"], ["v0.18.5 is newer than v0.18.4"]),
-        ("sigs.k8s.io/karpenter", ["v1.14.1", "v1.16.0"], ["v1.16.0 is newer than v1.15.0"]),
+        ("sigs.k8s.io/karpenter", ["v1.14.1", "v1.14.3", "v1.16.0"], ["v1.16.0 is newer than v1.15.0"]),
     ],
 )
 def test_newer_releases_of_karpenter_and_kueue_are_listed(module: str, served: list[str], newer: list[str]) -> None:

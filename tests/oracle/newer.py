@@ -16,11 +16,13 @@ from typing import NamedTuple
 
 from kubectl_sched.config.versions import OLDEST_EXACT, PRERELEASES, SUPPORTED, KubeVersion, newest_patch
 from kubectl_sched.config.versions_page import read_modules
+from kubectl_sched.node_provisioning.karpenter import karpenter_release
 from tests.oracle.build import go
 
 MODULE = "k8s.io/kubernetes"
+_KARPENTER = [KubeVersion.parse(each.version) for each in karpenter_release.RELEASES]
 OTHERS = {
-    "sigs.k8s.io/karpenter": (KubeVersion(1, 14, 1), KubeVersion(1, 15, 0)),
+    "sigs.k8s.io/karpenter": tuple({each.of_minor: each for each in _KARPENTER}.values()),
     "sigs.k8s.io/kueue": (KubeVersion(0, 18, 4), KubeVersion(0, 19, 2)),
 }
 """The newest release of each minor that was read, by module, the oldest minor first."""
