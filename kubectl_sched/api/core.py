@@ -86,6 +86,20 @@ class Namespace(KubernetesObject, frozen=True, tag_field="kind", tag="Namespace"
 
     status: NamespaceStatus = NamespaceStatus()
 
+    @property
+    def added_node_selectors(self) -> dict[str, dict[str, str]]:
+        """The labels that admission adds to the nodeSelector of each pod here, by the annotation that has them."""
+        annotations = self.metadata.annotations
+        texts = {
+            "scheduler.alpha.kubernetes.io/node-selector": annotations.namespace_node_selector,
+            "openshift.io/node-selector": annotations.project_node_selector,
+        }
+        pairs = {name: [part.partition("=") for part in (text or "").split(",")] for name, text in texts.items()}
+        return {
+            name: {key.strip(): value.strip() for key, equals, value in parts if equals}
+            for name, parts in pairs.items()
+        }
+
 
 class ServiceSpec(Part, frozen=True):
     """The selector from which PodTopologySpread derives default constraints."""

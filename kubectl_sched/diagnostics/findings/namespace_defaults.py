@@ -33,22 +33,18 @@ def findings(result: ScheduleResult, around: Surroundings) -> Iterator[Finding]:
     )
     if namespace is None:
         return
-    annotations = namespace.metadata.annotations
-    selectors = (
-        ("scheduler.alpha.kubernetes.io/node-selector", annotations.namespace_node_selector),
-        ("openshift.io/node-selector", annotations.project_node_selector),
-    )
-    for annotation, text in selectors if _rejects(result, "NodeAffinity") else ():
-        selector = _selector(text or "")
+    for annotation, selector in namespace.added_node_selectors.items() if _rejects(result, "NodeAffinity") else ():
         pairs = [pair for pair in selector.items() if pair in (result.pod.spec.node_selector or {}).items()]
         if pairs:
             told = ", ".join(f"{key}={value}" for key, value in pairs[:_SHOWN])
             yield Finding(
                 kind=KIND,
                 sentence=f"Its nodeSelector {told} comes from namespace {namespace.name} (annotation {annotation}), "
-                "which admission adds to every pod there",
+                "which admission adds to every pod there, so that taking it off the pod would not last: a cluster "
+                "administrator changes the annotation, or the pod goes to another namespace",
             )
-    tolerations = [each for each in _tolerations(annotations.default_tolerations or "") if _helps(each, result)]
+    text = namespace.metadata.annotations.default_tolerations or ""
+    tolerations = [each for each in _tolerations(text) if _helps(each, result)]
     if tolerations:
         told = ", ".join(f"{each.key or 'every key'}" for each in tolerations[:_SHOWN])
         yield Finding(
@@ -56,11 +52,6 @@ def findings(result: ScheduleResult, around: Surroundings) -> Iterator[Finding]:
             sentence=f"It tolerates taint {told} of {result.best[0]} through namespace {namespace.name} (annotation "
             "scheduler.alpha.kubernetes.io/defaultTolerations), not through its own manifest",
         )
-
-
-def _selector(text: str) -> dict[str, str]:
-    pairs = (part.partition("=") for part in text.split(","))
-    return {key.strip(): value.strip() for key, equals, value in pairs if equals}
 
 
 def _tolerations(text: str) -> tuple[Toleration, ...]:

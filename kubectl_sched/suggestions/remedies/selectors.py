@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from kubectl_sched.api.affinity import NodeAffinity, NodeSelector, NodeSelectorTerm, PreferredSchedulingTerm
 from kubectl_sched.api.component_helpers.node_affinity import parse_node_selector, with_node_affinity
-from kubectl_sched.api.core import HOSTNAME
+from kubectl_sched.api.core import HOSTNAME, Namespace
 from kubectl_sched.api.meta import with_spec
 from kubectl_sched.framework.confusable_texts import nearest
 from kubectl_sched.suggestions.change import Change, Kind, distinct
@@ -37,11 +37,16 @@ class _Place(NamedTuple):
     result: ScheduleResult
     row: int
     labels: Mapping[str, str]
+    added: Mapping[str, str]
+    """The labels that admission adds to the selector again, whatever the pod has."""
 
 
 def match(result: ScheduleResult, row: int) -> Iterator[Way]:
     """Make the pod ask for what the node has, label the node, or ask for less."""
-    place = _Place(result, row, result.nodes.node_objects[row].metadata.labels)
+    namespace = result.nodes.objects.get(Namespace, result.pod.namespace)
+    selectors = namespace.added_node_selectors.values() if namespace is not None else ()
+    added = {key: value for selector in selectors for key, value in selector.items()}
+    place = _Place(result, row, result.nodes.node_objects[row].metadata.labels, added)
     of_selector = [
         list(_for_label(place, key, wanted))
         for key, wanted in (result.pod.spec.node_selector or {}).items()
@@ -71,15 +76,16 @@ def _required(pod: Pod) -> NodeSelector | None:
 def _for_label(place: _Place, key: str, wanted: str) -> Iterator[Change]:
     """For one key of the nodeSelector: correct it, label the node, leave it out."""
     has = place.labels.get(key)
-    if has is not None and nearest(wanted, (has,)) is not None:
+    is_own = place.added.get(key) != wanted
+    if is_own and has is not None and nearest(wanted, (has,)) is not None:
         yield _selects(key, wanted, key, has)
     if has is None:
-        meant = nearest(key, tuple(place.labels))
+        meant = nearest(key, tuple(place.labels)) if is_own else None
         if meant is not None and meant not in _selector(place.result.pod) and place.labels[meant] == wanted:
             yield _selects(key, wanted, meant, wanted)
         if is_free(key):
             yield said_of(place.result, place.row, key, wanted)
-    if not key.endswith(_OF_THE_MACHINE):
+    if is_own and not key.endswith(_OF_THE_MACHINE):
         yield Change(
             kind=Kind.SELECT_LESS,
             text=f"without {key}={wanted} in its nodeSelector",
