@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from kubectl_sched.api.component_helpers.resource_names import PODS
 from kubectl_sched.framework.amounts import amount_texts
@@ -31,6 +31,9 @@ _COMES_BACK = frozenset({"DaemonSet", "Node"})
 """Controllers that re-create their pods on the same node."""
 
 
+_Reserve: TypeAlias = tuple[bool, bool, bool, bool]
+
+
 def evictable(result: ScheduleResult, row: int) -> list[Pod]:
     """The row's pods that may be asked to go: unprotected ones first, one's own before others', the least important.
 
@@ -45,10 +48,14 @@ def evictable(result: ScheduleResult, row: int) -> list[Pod]:
     return sorted(pods, key=lambda pod: (*_reserve(result, pod), pod.priority, pod.key))
 
 
-def _reserve(result: ScheduleResult, pod: Pod) -> tuple[bool, bool, bool]:
-    """Return why the pod is asked after others: a budget protects it, it is another namespace's, nothing remakes it."""
-    is_bare = pod.metadata.controller is None
-    return is_protected(pod, result.nodes.objects), pod.namespace != result.pod.namespace, is_bare
+def _reserve(result: ScheduleResult, pod: Pod) -> _Reserve:
+    """Return why the pod is asked after others.
+
+    A budget protects it, it is not there to make way, it is another namespace's, nothing makes it again.
+    """
+    is_in_use = pod.priority >= 0 or pod.priority >= result.pod.priority
+    is_foreign, is_bare = pod.namespace != result.pod.namespace, pod.metadata.controller is None
+    return is_protected(pod, result.nodes.objects), is_in_use, is_foreign, is_bare
 
 
 def _may_go(pod: Pod) -> bool:
@@ -69,6 +76,12 @@ def making_room(result: ScheduleResult, row: int, missing: Mapping[str, int]) ->
             best = min(covering, key=partial(_harm, result, missing))
             return tuple(pod for pod, _ in best)
     return _one_after_the_other(_most_useful(useful, missing), missing)
+
+
+def may_be_freed(result: ScheduleResult, row: int, missing: Mapping[str, int]) -> bool:
+    """Report whether pods that no file of the kubelet makes hold what is missing, whoever they are."""
+    pods = (pod for pod in result.nodes.node(row).pods if not pod.is_static)
+    return _cover(((pod, _freed_by(result, pod, missing)) for pod in pods), missing)
 
 
 def _freed_by(result: ScheduleResult, pod: Pod, missing: Mapping[str, int]) -> dict[str, int]:
@@ -92,7 +105,7 @@ def _excess(some: Iterable[tuple[Pod, Mapping[str, int]]], missing: Mapping[str,
 
 def _harm(
     result: ScheduleResult, missing: Mapping[str, int], some: Sequence[tuple[Pod, Mapping[str, int]]]
-) -> tuple[list[tuple[bool, bool, bool]], list[int], float]:
+) -> tuple[list[_Reserve], list[int], float]:
     reserves = sorted((_reserve(result, pod) for pod, _ in some), reverse=True)
     return reserves, [pod.priority for pod, _ in some][::-1], _excess(some, missing)
 

@@ -58,7 +58,7 @@ def test_a_request_that_is_cut_by_more_than_half_is_no_advice() -> None:
 def test_a_pod_that_is_too_large_for_every_node_is_told_the_machine_that_it_needs() -> None:
     (only,) = advised(node("w1", **SMALL), **requests(cpu="64", memory="20Gi"))
     assert only.text == (
-        "It would fit with one more node like w1 that has at least 64 cpu and 20Gi memory for it "
+        "It would fit with one more node like w1, but larger, with at least 64 cpu and 20Gi memory for it "
         "(one more machine to pay for)."
     )
 

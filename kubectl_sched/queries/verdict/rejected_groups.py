@@ -149,10 +149,18 @@ def _folded_reason(result: ScheduleResult, found: Narrowing, step: str, rows: li
     (most, number), *others = counts.most_common()
     phrase = phrase_of(result, most, [row for row, each in zip(rows, own, strict=True) if each[:1] == (most,)])
     told = agreeing(len(rows), phrase.several) if not others else f"{number:,} {agreeing(number, phrase.several)}"
-    alone = sum(found.rejections[row] == each for row, each in zip(rows, own, strict=True))
+    alone = sum(
+        found.rejections[row] == each and _has_one_taint_against_it(result, row)
+        for row, each in zip(rows, own, strict=True)
+    )
     if step != TAINT or not alone:
         return told
     return f"{told}; {f'{alone:,} ' if len(rows) > 1 else ''}would pass without it"
+
+
+def _has_one_taint_against_it(result: ScheduleResult, row: int) -> bool:
+    taints, first = result.nodes.taints[row], result.tolerations.first_untolerated(result.nodes.taints[row])
+    return result.tolerations.first_untolerated(tuple(each for each in taints if each != first)) is None
 
 
 def _closest(result: ScheduleResult, rows: list[int]) -> int:

@@ -62,10 +62,14 @@ class DecisiveKinds(CachingRecord, frozen=True, kw_only=True):
             yield "StorageClass"
 
     def _needs_volumes(self, claim: PersistentVolumeClaim) -> bool:
-        """Report whether the claim has a volume, or only a volume that is there already could serve it."""
-        storage_class = self._classes.get(class_of_claim(claim))
+        """Report whether the claim has a volume, or only a volume that is there already could serve it.
+
+        Without a class it waits for kube-controller-manager to give it one, whichever there are.
+        """
+        name = class_of_claim(claim)
+        storage_class = self._classes.get(name)
         provisioner = storage_class.provisioner if storage_class is not None else NOT_SUPPORTED_PROVISIONER
-        return bool(claim.spec.volume_name) or provisioner == NOT_SUPPORTED_PROVISIONER
+        return bool(claim.spec.volume_name) or (bool(name) and provisioner == NOT_SUPPORTED_PROVISIONER)
 
     def _of_devices(self, pod: Pod) -> Iterator[str]:
         """Yield the kinds behind the pod's devices: claims that are allocated need no slice and no class."""
@@ -241,7 +245,7 @@ def _needs_of_claims(dump: Dump, results: Sequence[ScheduleResult]) -> Iterator[
     if "PersistentVolumeClaim" in dump.present and any(map(decisive.attaches_volumes, claiming)):
         yield _Need(
             frozenset({"CSINode"}),
-            _has_claims,
+            lambda result: _has_claims(result) and len(result.feasible) > 0,
             "limits on volumes are not counted, so nodes may have less room for its volumes than they seem to",
         )
 

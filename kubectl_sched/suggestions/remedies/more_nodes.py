@@ -79,7 +79,7 @@ def more_like(result: ScheduleResult, row: int, count: int = 1, *, larger: bool 
     size = ""
     if larger:
         adds = tuple((_enlarged(result, row, copy, daemons), daemons) for copy, daemons in adds)
-        size = f" that has {_size(result, row)}"
+        size = f", but larger, with {_size(result, row)}"
     number = "one more node" if count == 1 else f"{count:,} more nodes"
     change = Change(
         kind=Kind.ADD_NODE,

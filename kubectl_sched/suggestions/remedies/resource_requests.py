@@ -15,7 +15,7 @@ from kubectl_sched.framework.amounts import amount_text, amount_texts, is_bytes
 from kubectl_sched.framework.clauses import first_few
 from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.suggestions.change import Change, Kind
-from kubectl_sched.suggestions.node_evictions import eviction, making_room
+from kubectl_sched.suggestions.node_evictions import eviction, making_room, may_be_freed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -75,7 +75,10 @@ def fit_in(result: ScheduleResult, row: int) -> Iterator[Way]:
             yield (resized(resizing),)  # nobody else has to go then
             return
         victims = making_room(result, row, missing)
-        yield (eviction(result, victims) if victims else _free(result, row, missing, capacity),)
+        if victims:
+            yield (eviction(result, victims),)
+        elif may_be_freed(result, row, missing):
+            yield (_free(result, row, missing, capacity),)
 
 
 def resized(resizing: Sequence[Resize]) -> Change:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 
+from kubectl_sched.api.storage import PersistentVolumeClaim, StorageClass
 from kubectl_sched.sources.dump.completeness import completeness
 from kubectl_sched.sources.dump.dump import Dump
 from tests.plugins.clusters import node, pod, requests
@@ -61,7 +63,10 @@ def test_kinds_that_the_pod_needs_are_missed(spec: dict[str, Any], kinds: list[s
 def test_limits_on_volumes_are_missed_where_claims_are_there() -> None:
     claiming = pod("web-0", volumes=[{"name": "d", "persistentVolumeClaim": {"claimName": "d"}}])
     volumes = {"PersistentVolume", "PersistentVolumeClaim", "StorageClass"}
-    line, _ = lines(*TWO_NODES, claiming, present=BOTH | volumes)
+    named = {"metadata": {"name": "d", "namespace": "default"}, "spec": {"storageClassName": "late"}}
+    late = {"metadata": {"name": "late"}, "provisioner": "a.example", "volumeBindingMode": "WaitForFirstConsumer"}
+    there = (msgspec.convert(named, PersistentVolumeClaim), msgspec.convert(late, StorageClass))
+    line, _ = lines(*TWO_NODES, claiming, *there, present=BOTH | volumes)
     assert line.startswith("Without CSINode, limits on volumes are not counted, so nodes may have less room for its")
     blind, _ = lines(*TWO_NODES, claiming)
     assert "CSINode" not in blind
