@@ -78,7 +78,7 @@ def message(text: str) -> Message:
     from kubectl_sched.render.answers.message import shown_message
 
     pasted = pasted_text(text)
-    return Message(pasted, shown_message(pasted.text, pasted.others))
+    return Message(pasted, shown_message(pasted))
 
 
 def profiles(**replay: Unpack[ReplayFlags]) -> Profiles:

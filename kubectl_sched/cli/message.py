@@ -63,7 +63,7 @@ def explain_message(words: Sequence[str], display: options.PageableOutput) -> No
         return
     shown = _display_of(display)
     pasted = pasted_text(_standard_input() if list(words) == ["-"] else " ".join(words))
-    show(shown_message(pasted.text, pasted.others), shown)
+    show(shown_message(pasted), shown)
 
 
 def _standard_input() -> str:

@@ -158,7 +158,7 @@ class ToolAnswers:
         from kubectl_sched.render.answers.message import shown_message
 
         pasted = pasted_text(text)
-        return _text(shown_message(pasted.text, pasted.others).data())
+        return _text(shown_message(pasted).data())
 
     def schedulers(self) -> str:
         """Return the schedulers, their profiles, and the schedulerNames that nobody serves."""

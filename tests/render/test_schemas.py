@@ -113,7 +113,7 @@ def test_a_golden_screen_has_the_schema(name: str) -> None:
 
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_the_answers_about_situations_have_the_schema(folder: str, tmp_path: Path) -> None:
-    for situation in situations(folder):
+    for situation in (each for each in situations(folder) if "pod" in each):
         for explanation in asked(situation, tmp_path).explanations:
             check_both(explanation_data(explanation, "", evidence=lambda _: True))
 

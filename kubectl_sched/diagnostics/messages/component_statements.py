@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -15,6 +16,7 @@ from kubectl_sched.diagnostics.messages.other_components import (
     places_of,
 )
 from kubectl_sched.diagnostics.messages.scale_up_text import CLUSTER_AUTOSCALER, scale_up_reasons
+from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
     from kubectl_sched.diagnostics.messages.reason_catalogue import Meaning
     from kubectl_sched.diagnostics.messages.scale_up_text import ScaleUpReason
 
+_KARPENTER: Final = "Karpenter"
+_NODE_POOL_BEFORE = pattern(r"incompatible with (?:nodepool|provisioner) \"(?P<name>[^\"]{1,253})\"")
+_NODE_POOL_AFTER = pattern(r"(?:: \"?| \(NodePool=)(?P<name>[a-z0-9][a-z0-9.-]{0,252})")
 _MOST_OF_A_SPELLING: Final = 20
 _MOST_OF_A_TEXT: Final = 50
 
@@ -36,6 +41,12 @@ class Statement(Record, frozen=True, kw_only=True):
     meaning: Meaning | None
     groups: int | None = None
     """The number of node groups that cluster-autoscaler says it of; None for other texts."""
+
+    node_pool: str = ""
+    """The NodePool that Karpenter says it of; empty where it names none, and for other texts."""
+
+    repeats: bool = False
+    """The text says that something failed or went on, and another one says why."""
 
     places: tuple[tuple[str, str], ...] = ()
     """The name of each place of the spelling, and what the text has there."""
@@ -64,8 +75,9 @@ class _Found(NamedTuple):
 def statements_in(text: str) -> tuple[Statement, ...]:
     """Return what other components say in a text, in its order, each once; nothing where no text of theirs is in it.
 
-    A text inside another is taken for itself: it says more than the one around it.
+    A text inside another is taken for itself: it says more than the one around it. Quotes may be escaped, as in a log.
     """
+    text = text.replace('\\"', '"')
     texts = [event.text for event in event_lines(text)] or [text]
     found = (each for part in texts for each in _statements(" ".join(part.split())))
     return tuple(dict.fromkeys(islice(found, _MOST_OF_A_TEXT)))
@@ -85,8 +97,19 @@ def _statements(text: str) -> Iterator[Statement]:
             text=found[0],
             component=reason.component,
             meaning=reason.meaning(found),
+            node_pool=_node_pool(text, found) if reason.component == _KARPENTER else "",
+            repeats=reason.repeats,
             places=tuple(places_of(found).items()),
         )
+
+
+def _node_pool(text: str, found: re.Match[str]) -> str:
+    """Return the NodePool that a reason of Karpenter is about: it is named after the reason, or before several."""
+    after = _NODE_POOL_AFTER.match(text, found.end())
+    if after is not None:
+        return after["name"]
+    before = deque(_NODE_POOL_BEFORE.finditer(text, 0, found.start()), maxlen=1)
+    return before[0]["name"] if before else ""
 
 
 def _of_node_groups(reason: ScaleUpReason) -> Statement:

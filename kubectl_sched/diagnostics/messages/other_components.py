@@ -37,10 +37,14 @@ _LONGEST_PLACE: Final = 1200
 
 
 class ComponentReason(CatalogueEntry, frozen=True, kw_only=True):
-    """An entry of another component's table; `events` are the reasons of its events."""
+    """An entry of another component's table; `events` are the reasons of its events.
+
+    One that `repeats` only says that something failed or went on: another text says why.
+    """
 
     component: str
     events: tuple[str, ...]
+    repeats: bool = False
     plugin: ClassVar = ""
     spellings: tuple[str, ...]
 
@@ -69,7 +73,7 @@ def places_of(found: re.Match[str]) -> dict[str, str]:
 
 def _bare(text: str) -> str:
     """Strip quotes and punctuation, and the bracket that closes a list around the whole text."""
-    text = text.strip("\"'.;, ")
+    text = text.strip("\\\"'.;, ")
     return text if "[" in text else text.rstrip("]")
 
 

@@ -10,7 +10,7 @@ import re
 from bisect import bisect_left
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
 from kubectl_sched.api.component_helpers.resource_names import is_extended_resource_name, is_huge_page_resource_name
 from kubectl_sched.api.decoders import decoder
@@ -202,24 +202,39 @@ def all_reasons() -> Iterator[Reason]:
 @cache
 def meaning(text: str) -> Meaning | None:
     """Explain a reason; None if it is no text of kube-scheduler's own plugins, or longer than any of them."""
-    if len(text) > LONGEST_REASON:
-        return None
-    for head, spelling, reason in _by_exactness():
-        found = _pattern(spelling).fullmatch(text) if text.startswith(head) else None
-        if found is not None:
-            return reason.meaning(found.groupdict())
+    found = _spelt(text)
+    if found is not None:
+        return found.reason.meaning(found.match.groupdict())
     said = text.removeprefix(PREEMPTION)
     return meaning(said) if said != text else None
 
 
 def open_places(text: str) -> tuple[tuple[int, int], ...] | None:
     """Return where a reason has the texts of its places, in order; None if it is no text of kube-scheduler's own."""
+    found = _spelt(text)
+    return found and tuple(found.match.span(place) for place in range(1, 1 + len(found.match.groups())))
+
+
+def is_told_by_its_beginning(text: str) -> bool:
+    """Report whether a text begins as a reason does; others are told by words that other components say, too."""
+    found = _spelt(text)
+    return found is not None and not found.spelling.startswith("<")
+
+
+class _Spelt(NamedTuple):
+    spelling: str
+    reason: Reason
+    match: re.Match[str]
+
+
+def _spelt(text: str) -> _Spelt | None:
+    """Return the most exact spelling that a whole text has; None for a text that is longer than any reason."""
     if len(text) > LONGEST_REASON:
         return None
-    for head, spelling, _ in _by_exactness():
+    for head, spelling, reason in _by_exactness():
         found = _pattern(spelling).fullmatch(text) if text.startswith(head) else None
         if found is not None:
-            return tuple(found.span(place) for place in range(1, 1 + len(found.groups())))
+            return _Spelt(spelling, reason, found)
     return None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_sched.diagnostics.messages.reason_catalogue import SCHEDULER
-from kubectl_sched.render.answers.component_message import component_parts, first_of, statement_data
+from kubectl_sched.render.answers.component_message import component_parts, statement_data, verdict_of
 from kubectl_sched.render.answers.reason import meaning_data, more_about
 from kubectl_sched.render.document import Document, Listing, Said, Sentence, Verdict
 from kubectl_sched.render.safe_text import count
@@ -18,9 +18,12 @@ if TYPE_CHECKING:
 
     from kubectl_sched.diagnostics.messages.component_statements import Statement
     from kubectl_sched.diagnostics.messages.decoder import Clause, FitErrorText
+    from kubectl_sched.diagnostics.messages.pasted_text import PastedText
     from kubectl_sched.render.schemas import message as schema
 
 _FOREIGN = "no text of kube-scheduler's own plugins: of an extender, or of a plugin that was added"
+_BOUND_SINCE = "The pod has been bound to a node since."
+_BEFORE = "Before it was bound, kube-scheduler said:"
 _CUT_OFF = "the text was cut off here"
 _NO_REASONS = "the reasons are missing; paste the whole message, which goes on after this"
 _NONE_AVAILABLE = "No node can take the pod."
@@ -44,41 +47,45 @@ def _clause_data(clause: Clause) -> schema.Clause:
         "text": clause.text,
         "nodes": clause.nodes,
         "nodeGroups": None,
+        "nodePool": None,
         "component": SCHEDULER,
         "about": "preemption" if clause.about_preemption else "pod" if clause.nodes is None else "nodes",
         **meaning_data(clause.meaning),
     }
 
 
-def shown_message(text: FitErrorText, others: tuple[Statement, ...] = ()) -> Shown:
-    """Return the meaning of a text in each form; `others` is what other components say in it."""
-    own = text.clauses if text.understood else ()
-    meanings = (*(clause.meaning for clause in own), *(each.meaning for each in others))
+def shown_message(pasted: PastedText) -> Shown:
+    """Return the meaning of a text in each form."""
+    own = pasted.text.clauses if pasted.text.understood else ()
+    meanings = (*(clause.meaning for clause in own), *(each.meaning for each in pasted.others))
     return Shown(
-        document=lambda _: message_document(text, others),
-        data=lambda: message_data(text, others),
+        document=lambda _: message_document(pasted),
+        data=lambda: message_data(pasted.text, pasted.others),
         names=lambda: dict.fromkeys(each.anchor for each in meanings if each),
     )
 
 
-def message_document(text: FitErrorText, others: tuple[Statement, ...] = ()) -> Document:
+def message_document(pasted: PastedText) -> Document:
     """Return the text clause by clause, in plain words: kube-scheduler's, then those of other components."""
-    if not text.understood:
-        return Document(
-            verdict=Verdict(text=first_of(others)),
-            parts=tuple(component_parts(others)),
-            heading="What was said",
-            command="message",
-        )
-    told = f"{text.available} of {count(text.total, 'node')} can take the pod." if text.total is not None else ""
-    if text.total is None and text.available == 0:
-        told = _NONE_AVAILABLE
+    others = tuple(component_parts(pasted))
+    if not pasted.text.understood:
+        verdict = Verdict(text=verdict_of(pasted))
+        return Document(verdict=verdict, parts=others, heading="What was said", command="message")
+    own = tuple(message_parts(pasted.text))
+    is_past = pasted.is_bound_since
     return Document(
-        verdict=Verdict(text=told),
-        parts=(*message_parts(text), *component_parts(others)),
-        heading="What kube-scheduler said",
+        verdict=Verdict(text=(verdict_of(pasted) or _BOUND_SINCE) if is_past else message_verdict(pasted.text)),
+        parts=(*others, Sentence(text=_BEFORE, tone="strong", gap=True), *own) if is_past else (*own, *others),
+        heading="What was said" if is_past else "What kube-scheduler said",
         command="message",
     )
+
+
+def message_verdict(text: FitErrorText) -> str:
+    """Return how many nodes can take the pod; empty where the text does not say."""
+    if text.total is None:
+        return _NONE_AVAILABLE if text.available == 0 else ""
+    return f"{text.available} of {count(text.total, 'node')} can take the pod."
 
 
 def message_parts(text: FitErrorText) -> Iterator[Said]:

@@ -9,7 +9,7 @@ from kubectl_sched.api.apimachinery.timestamps import to_the_second
 from kubectl_sched.framework.clauses import first_few
 from kubectl_sched.render.ages import at_moment
 from kubectl_sched.render.answers.explanation_data import stage_data
-from kubectl_sched.render.answers.message import message_data, message_document, message_parts
+from kubectl_sched.render.answers.message import message_data, message_parts, message_verdict
 from kubectl_sched.render.document import Commands, Document, Said, Sentence, Verdict, notes_of
 from kubectl_sched.render.safe_text import safe
 from kubectl_sched.render.sentences.status_sentences import said_of
@@ -149,6 +149,6 @@ def _said(said: Statement, read_at: str | None) -> Iterator[Said]:
     if said.text is None:
         yield Sentence(text=said.words, indent=2)
         return
-    verdict = message_document(said.text).verdict
-    yield from (Sentence(text=verdict.line, tone="strong"),) if verdict.text else ()
+    verdict = message_verdict(said.text)
+    yield from (Sentence(text=verdict, tone="strong"),) if verdict else ()
     yield from message_parts(said.text)

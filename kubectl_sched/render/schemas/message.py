@@ -21,6 +21,7 @@ class Clause(Explained):
     text: str
     nodes: int | None
     nodeGroups: int | None
+    nodePool: str | None
     component: str
     about: str
 
