@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import os
-import shutil
 import signal
 import sys
-import tempfile
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from kubectl_sched.own_error import take_noted
+from tests.oracle.build import cache_home
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,16 +35,18 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # Nobody sits at the terminals of the tests to leave a pager.
 os.environ["PAGER"] = "cat"
 
-# Programs that the tests start would compile everything anew where nothing may be written beside the sources.
-_BYTECODE = tempfile.mkdtemp(prefix="bytecode-") if os.environ.pop("PYTHONDONTWRITEBYTECODE", "") else None
-if _BYTECODE is not None:
-    os.environ["PYTHONPYCACHEPREFIX"] = _BYTECODE
+# Workers and the programs that tests start would compile everything anew where nothing may be written beside the
+# sources, libraries too, and so would the next run.
+if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
+    os.environ["PYTHONPYCACHEPREFIX"] = str(cache_home() / "bytecode")
+
+gc.disable()
 
 
-def pytest_unconfigure() -> None:
-    """Leave nothing behind; workers find the folder made, and leave it."""
-    if _BYTECODE is not None:
-        shutil.rmtree(_BYTECODE, ignore_errors=True)
+def pytest_collection_finish() -> None:
+    """Keep garbage collection from the modules and tests that were collected, which stay until the end."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -20,15 +20,15 @@ _READY = "ready-to-type"
 _LINE = re.compile(r"<<(.*?)>>", re.DOTALL)
 
 _ZSH_SETUP = """
-autoload -Uz compinit && compinit -u -D
-source <({script})
+autoload -Uz compinit && compinit -u -C -d {dump}
+source {script}
 unsetopt beep zle_bracketed_paste prompt_cr prompt_sp
 show-line() {{ print -rn -- "<<$BUFFER>>" >&2 }}
 zle -N show-line && bindkey '^Xz' show-line
 PS1={ready}
 """
 _BASH_SETUP = """
-source <({script})
+source {script}
 bind 'set enable-bracketed-paste off'
 show-line() {{ printf '<<%s>>' "$READLINE_LINE" >&2; }}
 bind -x '"\\C-xz": show-line'
@@ -36,14 +36,18 @@ PS1={ready}
 """
 
 
-def typed_into_zsh(zsh: str, script: str, line: str, environment: Mapping[str, str], folder: Path) -> str:
-    """The line after a tab; `script` is the command that prints the completion script, `folder` an empty one."""
-    (folder / ".zshrc").write_text(_ZSH_SETUP.format(script=script, ready=_READY))
+def typed_into_zsh(zsh: str, script: Path, line: str, environment: Mapping[str, str], folder: Path) -> str:
+    """The line after a tab; `script` is the completion script, `folder` an empty one.
+
+    The list of functions that zsh looks through at its first start is kept beside the script.
+    """
+    dump = script.with_suffix(".zcompdump")
+    (folder / ".zshrc").write_text(_ZSH_SETUP.format(script=script, dump=dump, ready=_READY))
     return _typed_into([zsh, "-d", "-i"], line, {**environment, "ZDOTDIR": str(folder)})
 
 
-def typed_into_bash(bash: str, script: str, line: str, environment: Mapping[str, str], folder: Path) -> str:
-    """The line after a tab; `script` is the command that prints the completion script, `folder` an empty one."""
+def typed_into_bash(bash: str, script: Path, line: str, environment: Mapping[str, str], folder: Path) -> str:
+    """The line after a tab; `script` is the completion script, `folder` an empty one."""
     start = folder / "bashrc"
     start.write_text(_BASH_SETUP.format(script=script, ready=_READY))
     return _typed_into([bash, "--noprofile", "--rcfile", str(start), "-i"], line, environment)

@@ -267,6 +267,15 @@ def test_only_names_that_are_valid_for_their_kind_are_offered(
     assert all(candidate.about in {"", "pending", "bound", "on web-1"} for candidate in found)
 
 
+@pytest.fixture(scope="session")
+def scripts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the completion script of each shell, as the program prints it."""
+    folder = tmp_path_factory.mktemp("scripts")
+    for name in ("bash", "zsh", "fish"):
+        (folder / name).write_text(program.run("completion", name).stdout)
+    return folder
+
+
 def in_path() -> dict[str, str]:
     return {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
 
@@ -278,10 +287,10 @@ def shell(name: str) -> str:
     return found
 
 
-def in_bash(words: Sequence[str]) -> list[str]:
+def in_bash(words: Sequence[str], scripts: Path) -> list[str]:
     """COMPREPLY, and the options that the function set, as bash would see them for this line."""
     script = """
-    source <(kubectl-sched completion bash)
+    source "$1"; shift
     compopt() { printf 'compopt %s\\n' "$*"; }
     COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMP_LINE="$*"; COMP_POINT=${#COMP_LINE}
     _kubectl_sched
@@ -289,7 +298,7 @@ def in_bash(words: Sequence[str]) -> list[str]:
     complete -p kubectl-sched
     """
     done = subprocess.run(
-        [shell("bash"), "--norc", "-c", script, "bash", "kubectl-sched", *words],
+        [shell("bash"), "--norc", "-c", script, "bash", str(scripts / "bash"), "kubectl-sched", *words],
         env=in_path(),
         capture_output=True,
         text=True,
@@ -316,8 +325,8 @@ def in_bash(words: Sequence[str]) -> list[str]:
     ],
     ids=" ".join,
 )
-def test_bash_completes(words: list[str], expected: list[str]) -> None:
-    assert in_bash(words) == expected
+def test_bash_completes(words: list[str], expected: list[str], scripts: Path) -> None:
+    assert in_bash(words, scripts) == expected
 
 
 @pytest.mark.parametrize(
@@ -330,14 +339,18 @@ def test_bash_completes(words: list[str], expected: list[str]) -> None:
         ("kubectl-sched explain --from=fixtures/prof", ["--from=fixtures/profiles/"]),
     ],
 )
-def test_fish_completes(line: str, expected: list[str]) -> None:
-    assert offered_by_fish(line) == expected
+def test_fish_completes(line: str, expected: list[str], scripts: Path) -> None:
+    assert offered_by_fish(line, scripts) == expected
 
 
-def offered_by_fish(line: str) -> list[str]:
-    script = "kubectl-sched completion fish | source; complete -C $argv[1]"
+def offered_by_fish(line: str, scripts: Path) -> list[str]:
+    script = "source $argv[1]; complete -C $argv[2]"
     done = subprocess.run(
-        [shell("fish"), "--no-config", "-c", script, line], env=in_path(), capture_output=True, text=True, check=False
+        [shell("fish"), "--no-config", "-c", script, str(scripts / "fish"), line],
+        env=in_path(),
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.stderr == ""
     return done.stdout.splitlines()
@@ -353,10 +366,10 @@ def offered_by_fish(line: str) -> list[str]:
         ("explain --from fixtures/prof", "explain --from fixtures/profiles/"),
     ],
 )
-def test_zsh_completes(begun: str, expected: str, tmp_path: Path) -> None:
+def test_zsh_completes(begun: str, expected: str, tmp_path: Path, scripts: Path) -> None:
     home = tmp_path / "home"
     home.mkdir()
-    line = typed_into_zsh(shell("zsh"), "kubectl-sched completion zsh", f"kubectl-sched {begun}", in_path(), home)
+    line = typed_into_zsh(shell("zsh"), scripts / "zsh", f"kubectl-sched {begun}", in_path(), home)
     assert line == f"kubectl-sched {expected}"
 
 
@@ -392,19 +405,19 @@ def offered_by_kubectl(words: Sequence[str]) -> list[str]:
 @pytest.mark.parametrize("kind", ["--node", "-n", "pod", "--context"])
 @pytest.mark.parametrize("program_name", ["bash", "zsh", "fish", "kubectl"])
 def test_no_shell_inserts_a_name_that_it_would_expand(
-    program_name: str, kind: str, hostile_dump: str, hostile_config: str, tmp_path: Path
+    program_name: str, kind: str, hostile_dump: str, hostile_config: str, tmp_path: Path, scripts: Path
 ) -> None:
     words = hostile_words(["explain", "{dump}", kind], hostile_dump, hostile_config)
     line = f"kubectl-sched {shlex.join(words)} we"
     home = tmp_path / "home"
     home.mkdir()
     if program_name == "bash":
-        typed = typed_into_bash(shell("bash"), "kubectl-sched completion bash", line, in_path(), home)
+        typed = typed_into_bash(shell("bash"), scripts / "bash", line, in_path(), home)
         assert typed == f"{line}b-1 "
     elif program_name == "zsh":
-        typed = typed_into_zsh(shell("zsh"), "kubectl-sched completion zsh", line, in_path(), home)
+        typed = typed_into_zsh(shell("zsh"), scripts / "zsh", line, in_path(), home)
         assert typed == f"{line}b-1 "
     else:
-        offered = offered_by_fish(line) if program_name == "fish" else offered_by_kubectl([*words, "we"])
+        offered = offered_by_fish(line, scripts) if program_name == "fish" else offered_by_kubectl([*words, "we"])
         assert [each.partition("\t")[0] for each in offered] == ["web-1"]
     assert {each.name for each in tmp_path.iterdir()} == {"dump.json", "config.json", "kubeconfig", "home"}
