@@ -20,6 +20,8 @@ from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.sources.discovery.replay_setup import scheduler_for
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.binding.writer import Writer
     from kubectl_sched.config import Configuration
@@ -85,7 +87,9 @@ def overcommitted(
     came = [pod for pod in now.pods if pod.metadata.uid not in known and pod.metadata.uid != result.pod.metadata.uid]
     if not came:
         return None
-    scheduler, _ = scheduler_for(replace(dump, objects=tuple(_with_node(dump, now, result.pod))), configuration)
+    scheduler, _ = scheduler_for(
+        replace(dump, objects=tuple(_with_node(dump, now.node, now.pods, result.pod))), configuration
+    )
     again = scheduler.cycle(result.pod, scheduler.nodes, result.framework.profile.scheduler_name)
     now_row = again.nodes.row_of.get(name)
     if now_row is None or again.verdict is None:
@@ -99,15 +103,13 @@ def overcommitted(
     return f"node {name} is overcommitted ({reasons}): {others} came to it at the same time as pod {result.pod.key}"
 
 
-def _with_node(dump: Dump, now: NodeNow, pod: Pod) -> list[KubernetesObject]:
-    """The dump's objects with the node and its pods as they are now, the pod itself aside."""
-    assert now.node is not None  # noqa: S101 - asked only of a node that is there
-    name = now.node.name
-    fresh = {each.metadata.uid for each in now.pods} | {pod.metadata.uid}
+def _with_node(dump: Dump, node: Node, pods: Sequence[Pod], pod: Pod) -> tuple[KubernetesObject, ...]:
+    """Return the dump's objects with the node and its pods as they are now, without the pod itself."""
+    fresh = {each.metadata.uid for each in pods} | {pod.metadata.uid}
     kept = [
         item
         for item in dump.objects
-        if not (isinstance(item, Pod) and (item.spec.node_name == name or item.metadata.uid in fresh))
-        and not (isinstance(item, Node) and item.name == name)
+        if not (isinstance(item, Pod) and (item.spec.node_name == node.name or item.metadata.uid in fresh))
+        and not (isinstance(item, Node) and item.name == node.name)
     ]
-    return [*kept, now.node, *(each for each in now.pods if each.metadata.uid != pod.metadata.uid)]
+    return (*kept, node, *(each for each in pods if each.metadata.uid != pod.metadata.uid))

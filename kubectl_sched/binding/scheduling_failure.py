@@ -89,7 +89,7 @@ def _fit_error_message(result: ScheduleResult) -> str:
     if not isinstance(result, CycleResult) or result.verdict is None or result.message in {None, NO_NODES_AVAILABLE}:
         return result.message or ""
     said = result.post_filter.status.message if result.post_filter is not None else ""
-    return result.fit_error(said)
+    return result.fit_error(result.verdict, said)
 
 
 def _nominated(result: ScheduleResult) -> str | None:

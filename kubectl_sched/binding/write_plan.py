@@ -57,9 +57,8 @@ def _writes(situation: Situation, order: Order, node: str | None, victims: tuple
         return binding_writes(situation.result, node)
     if situation.stale:
         return tuple(_stale_claim_writes(situation.stale))
-    if victims:
-        preemption = preemption_of(situation.result)
-        assert preemption is not None  # noqa: S101 - the victims are its own
+    preemption = preemption_of(situation.result)
+    if victims and preemption is not None:
         return (*preemption_writes(preemption), *_failure_writes(situation.result))
     return _failure_writes(without_preemption(situation.result)) if order.node is None else ()
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from kubectl_sched.api.core import Event
     from kubectl_sched.api.pod import Pod
+    from kubectl_sched.framework.status import Status
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.sources.pod_surroundings import Surroundings
 
@@ -90,7 +91,7 @@ def history_of(result: ScheduleResult, around: Surroundings) -> History | None:
     if result.verdict is None:
         return None
     pods, nodes = around.since(at) if at is not None else (0, 0)
-    verdict, relation, difference = _relation(result, row)
+    verdict, relation, difference = _relation(result, result.verdict[row], row)
     unknown = tuple(_unknown(event, at, pods, nodes))
     who = f" by {by}" if by else ""
     when = f" at {to_the_second(at)}" if at else ""
@@ -179,10 +180,8 @@ def _claim_nobody_placed(pod: Pod, around: Surroundings) -> str | None:
     return None
 
 
-def _relation(result: ScheduleResult, row: int) -> tuple[str, str, tuple[tuple[str, int], ...]]:
-    assert result.verdict is not None  # noqa: S101 - history_of asks
+def _relation(result: ScheduleResult, status: Status, row: int) -> tuple[str, str, tuple[tuple[str, int], ...]]:
     own = result.nodes.names[row]
-    status = result.verdict[row]
     if not status.is_success:
         return "WouldReject", f"that node would reject it now: {status.plugin} ({status.message})", ()
     if result.outcome is Outcome.ERROR:

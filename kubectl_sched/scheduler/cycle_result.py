@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.cycle_state import CycleState
     from kubectl_sched.framework.interface import BindingAction
     from kubectl_sched.framework.runtime import Framework
-    from kubectl_sched.framework.status import Status
+    from kubectl_sched.framework.status import NodeToStatus, Status
 
 
 class CycleResult(ScheduleResult, frozen=True, kw_only=True):
@@ -56,10 +56,9 @@ class CycleResult(ScheduleResult, frozen=True, kw_only=True):
         """The statuses of the plugins that judged no node."""
         return self.state.unjudged
 
-    def fit_error(self, post_filter_message: str = "") -> str:
-        """Return the FitError of a pod that fits nowhere, with PostFilter's message."""
-        assert self.verdict is not None  # noqa: S101 - only asked after filtering
-        counted = self.verdict if self.placement is None else self.verdict.take(self.placement)
+    def fit_error(self, verdict: NodeToStatus, post_filter_message: str = "") -> str:
+        """Return the FitError of a pod that fits nowhere by this verdict, with PostFilter's message."""
+        counted = verdict if self.placement is None else verdict.take(self.placement)
         statuses = counted.counts() if self.extended is None else self.extended.counted(counted.counts())
         form = self.framework.handle.release.fit_error
         return fit_error(len(counted), self.pre_filter, statuses, post_filter_message, form)

@@ -35,7 +35,7 @@ from kubectl_sched.snapshot import Column
 if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.config.versions import Release
-    from kubectl_sched.framework.handle import Handle
+    from kubectl_sched.framework.handle import ExtenderClient
     from kubectl_sched.framework.runtime import Framework
     from kubectl_sched.framework.status import NodeToStatus, Status
     from kubectl_sched.snapshot import Snapshot
@@ -128,7 +128,8 @@ def _filter(result: CycleResult) -> CycleResult:
             return replace(result, error=pre_filter.status.message, event=event_note(pre_filter.status.message))
         verdicts = {plugin: Column.filled(len(nodes), status) for plugin, status in state.unjudged.items()}
         rejected = Column.filled(len(nodes), pre_filter.status)
-        return _post_filter(replace(result, verdicts=verdicts, verdict=unknown_first(rejected, verdicts)))
+        verdict = unknown_first(rejected, verdicts)
+        return _post_filter(replace(result, verdicts=verdicts, verdict=verdict), verdict)
 
     verdicts = framework.filter_each(state, pod, nodes)
     verdict = framework.run_filters_with_nominated_pods(state, pod, nodes, first_rejections(verdicts, len(nodes)))
@@ -151,46 +152,39 @@ def _filter(result: CycleResult) -> CycleResult:
         nominated_first=own_nomination,
         feasible=np.flatnonzero(passing(verdict)),
     )
-    return _after_filters(result, framework, absent)
+    return _after_filters(result, verdict, absent)
 
 
-def _after_filters(result: CycleResult, framework: Framework, absent: Status) -> CycleResult:
+def _after_filters(result: CycleResult, verdict: NodeToStatus, absent: Status) -> CycleResult:
     """Extenders, and PostFilter where nothing fits; neither where the budget ended or a filter failed."""
-    own_nomination, verdict = result.nominated_first, result.verdict
-    assert verdict is not None  # noqa: S101 - set by _filter
     if result.budget_ended is not None:
         return result
     failure = next((status for status, _ in verdict.counts() if status.code is Code.ERROR), None)
-    if failure is not None and own_nomination is None:
+    if failure is not None and result.nominated_first is None:
         return replace(result, error=failure.message, event=event_note(failure.message))
-    if framework.handle.extender_client is not None:
-        result = _ask_extenders(result, framework.handle, absent)
-        if result.error is not None:
-            return result
-        own_nomination = result.nominated_first
-    if not len(result.feasible) and own_nomination is None:
-        return _post_filter(result)
-    return result
+    client = result.framework.handle.extender_client
+    if client is not None:
+        return _ask_extenders(result, client, verdict, absent)
+    return _post_filter(result, verdict)
 
 
-def _ask_extenders(result: CycleResult, handle: Handle, absent: Status) -> CycleResult:
+def _ask_extenders(result: CycleResult, client: ExtenderClient, verdict: NodeToStatus, absent: Status) -> CycleResult:
     """Filter what is feasible once more; the node of the pod's own nomination is asked about first and by itself."""
     from kubectl_sched.framework.extender_decoding import ExtenderError
     from kubectl_sched.framework.extenders import filter_nodes
 
-    pod, nodes, verdict = result.pod, result.nodes, result.verdict
-    assert handle.extender_client is not None and verdict is not None  # noqa: S101, PT018 - set by the callers
+    pod, nodes, extenders = result.pod, result.nodes, result.framework.handle.extenders
     statuses: dict[str, Status] = {}  # those of an answer stay even if a later extender fails
     if result.nominated_first is not None:
         nominated = np.array([nodes.row_of[result.nominated_first]], dtype=np.intp)
         try:
-            first = filter_nodes(handle.extender_client, handle.extenders, pod, nodes, nominated, statuses)
+            first = filter_nodes(client, extenders, pod, nodes, nominated, statuses)
             stays = len(first.rows) > 0
         except ExtenderError:
             stays = False
         result = result if stays else replace(result, nominated_first=None)
     try:
-        extended = filter_nodes(handle.extender_client, handle.extenders, pod, nodes, result.feasible, statuses)
+        extended = filter_nodes(client, extenders, pod, nodes, result.feasible, statuses)
     except ExtenderError as failure:
         return replace(result, error=str(failure), event=event_note(str(failure)))
     verdict = verdict.replacing(np.setdiff1d(result.feasible, extended.rows), absent)
@@ -203,7 +197,8 @@ def _ask_extenders(result: CycleResult, handle: Handle, absent: Status) -> Cycle
         elif row not in extended.rows:
             told[row] = status
     extended = replace(extended, elsewhere=tuple(elsewhere), absent=absent)
-    return replace(result, verdict=verdict.with_each(told), feasible=extended.rows, extended=extended)
+    verdict = verdict.with_each(told)
+    return _post_filter(replace(result, verdict=verdict, feasible=extended.rows, extended=extended), verdict)
 
 
 def _nominated_row(pod: Pod, nodes: Snapshot, placement: Rows | None) -> int | None:
@@ -236,27 +231,27 @@ def _within_placement(verdict: NodeToStatus, placement: Rows) -> NodeToStatus:
     return verdict.replacing(others, unresolvable())
 
 
-def _post_filter(result: CycleResult) -> CycleResult:
-    pod, nodes, framework, state, verdict = result.pod, result.nodes, result.framework, result.state, result.verdict
-    assert verdict is not None  # noqa: S101 - set by _filter
-    if result.budget_ended is not None:
+def _post_filter(result: CycleResult, verdict: NodeToStatus) -> CycleResult:
+    """PostFilter, if nothing fits."""
+    pod, nodes, framework, state = result.pod, result.nodes, result.framework, result.state
+    if len(result.feasible) or result.nominated_first is not None or result.budget_ended is not None:
         return result
     if unknown_nodes(verdict).any():
         return replace(result, error=could_not_judge(verdict))
-    message = result.fit_error()
+    message = result.fit_error(verdict)
     if not result.runs_post_filter:
         return replace(result, message=message, event=event_note(message))
     post_filter = framework.run_post_filter(state, pod, nodes, verdict)
     if post_filter is not None and is_unknown(post_filter.status):
         return replace(result, message=message, post_filter=post_filter)
     said = post_filter.status.message if post_filter else ""
-    return replace(result, message=message, post_filter=post_filter, event=event_note(result.fit_error(said)))
+    return replace(result, message=message, post_filter=post_filter, event=event_note(result.fit_error(verdict, said)))
 
 
 def score_feasible(result: CycleResult) -> CycleResult:
     """PreScore, Score and Normalize over the feasible nodes."""
     pod, nodes, framework, state, rows = result.pod, result.nodes, result.framework, result.state, result.feasible
-    if not len(rows) or result.error is not None or result.budget_ended is not None:
+    if result.verdict is None or not len(rows) or result.error is not None or result.budget_ended is not None:
         return result
     client, extenders = framework.handle.extender_client, framework.handle.extenders
     if not framework.score_plugins and client is None:
@@ -273,7 +268,7 @@ def score_feasible(result: CycleResult) -> CycleResult:
 
             scores += prioritize(client, extenders, pod, nodes, result.extended)
     except Unjudged as unjudged:
-        return _scored_without(result, unjudged)
+        return _scored_without(result, result.verdict, unjudged)
     except PluginError as failure:
         text = str(failure)
         if len(rows) == 1 or result.nominated_first is not None:
@@ -285,10 +280,9 @@ def score_feasible(result: CycleResult) -> CycleResult:
     return replace(result, scores=scores, totals=totals)
 
 
-def _scored_without(result: CycleResult, unjudged: Unjudged) -> CycleResult:
+def _scored_without(result: CycleResult, verdict: NodeToStatus, unjudged: Unjudged) -> CycleResult:
     """Score the nodes that a failing plugin leaves; those that it cannot judge are no longer feasible."""
-    assert result.verdict is not None  # noqa: S101 - set by _filter
-    verdict = result.verdict.with_each(unjudged.statuses)
+    verdict = verdict.with_each(unjudged.statuses)
     feasible = result.feasible[~unknown_nodes(verdict)[result.feasible]]
     result = replace(result, verdict=verdict, feasible=feasible)
     if not len(feasible) and result.nominated_first is None and result.budget_ended is None:

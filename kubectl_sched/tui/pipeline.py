@@ -17,6 +17,7 @@ from kubectl_sched.tui.lines.line import Span, Tone
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from kubectl_sched.framework.interface import PostFilterResult
     from kubectl_sched.queries.explanation import Explanation
     from kubectl_sched.render.funnel import Step
     from kubectl_sched.scheduler.result import ScheduleResult
@@ -56,7 +57,7 @@ def _stages(explanation: Explanation) -> Iterator[Stage]:
         yield from _scored(result)
         yield _bind(result)
     elif result.post_filter is not None:
-        yield _post_filter(result)
+        yield _post_filter(result, result.post_filter)
 
 
 def _queue(explanation: Explanation) -> Stage:
@@ -123,12 +124,11 @@ def _left_out(result: ScheduleResult) -> Mask:
     return np.array([name not in names for name in result.nodes.names], dtype=np.bool_)
 
 
-def _kept_out(result: ScheduleResult, step: str) -> Mask:
-    """The nodes that a step keeps out; those of the last steps are what no filter plugin keeps out by itself."""
+def _kept_out(result: ScheduleResult, step: str) -> Mask | None:
+    """Return the nodes that a step keeps out; the last steps keep out what no filter plugin does by itself."""
     alone = result.rejection_masks.get(step)
-    if alone is not None:
+    if alone is not None or result.verdict is None:
         return alone
-    assert result.verdict is not None  # noqa: S101 - there is a funnel only where there is one
     rest = ~result.feasible_mask
     for mask in result.rejection_masks.values():
         rest &= ~mask
@@ -159,9 +159,7 @@ def _bind(result: ScheduleResult) -> Stage:
     return Stage(name=BIND, figure="", text="; ".join(actions) or "nothing is bound")
 
 
-def _post_filter(result: ScheduleResult) -> Stage:
-    found = result.post_filter
-    assert found is not None  # noqa: S101 - asked only where there is one
+def _post_filter(result: ScheduleResult, found: PostFilterResult) -> Stage:
     if found.nominated_node:
         text = f"preemption would take {count(len(found.victims), 'pod')} off {safe(found.nominated_node)}"
         rows: Mask = np.zeros(len(result.nodes), dtype=np.bool_)

@@ -31,15 +31,15 @@ _PLUGINS: Final = ("VolumeBinding", "VolumeZone")
 def findings(result: ScheduleResult, _: Surroundings) -> Iterator[Finding]:
     """Yield each volume whose driver is missing, on the node where the pod lands or on those that it cannot use."""
     yield from _inline(result)
-    volumes = [each for each in pod_volumes(result) if each.driver is not None]
+    volumes = [(each, each.driver) for each in pod_volumes(result) if each.driver is not None]
     if not volumes:
         return
     node = landing_node(result)
-    for volume in volumes:
+    for volume, driver in volumes:
         if node is not None:
-            yield from _where_it_lands(result, volume, node)
+            yield from _where_it_lands(result, volume, driver, node)
         elif not result.fits:
-            yield from _where_it_is_kept_out(result, volume)
+            yield from _where_it_is_kept_out(result, volume, driver)
 
 
 def _inline(result: ScheduleResult) -> Iterator[Finding]:
@@ -61,9 +61,8 @@ def _inline(result: ScheduleResult) -> Iterator[Finding]:
             )
 
 
-def _where_it_lands(result: ScheduleResult, volume: PodVolume, node: str) -> Iterator[Finding]:
-    assert volume.driver is not None  # noqa: S101 - others are left out
-    if lacks_driver(result.nodes.objects, node, volume.driver):
+def _where_it_lands(result: ScheduleResult, volume: PodVolume, driver: str, node: str) -> Iterator[Finding]:
+    if lacks_driver(result.nodes.objects, node, driver):
         sentence = (
             f"On {node} {volume.subject} could not be mounted: it {volume.served}, which the CSINode of {node} does "
             "not list, so that the driver's limit of volumes does not count there either; start the driver's pod there"
@@ -71,21 +70,20 @@ def _where_it_lands(result: ScheduleResult, volume: PodVolume, node: str) -> Ite
         yield Finding(kind=KIND, sentence=sentence, spoils_start=True)
 
 
-def _where_it_is_kept_out(result: ScheduleResult, volume: PodVolume) -> Iterator[Finding]:
+def _where_it_is_kept_out(result: ScheduleResult, volume: PodVolume, driver: str) -> Iterator[Finding]:
     """Yield the nodes that do not reach the volume and lack its driver, whose labels come with the driver."""
-    assert volume.driver is not None  # noqa: S101 - others are left out
     objects, lacking, missing = result.nodes.objects, [], ""
     rejected = [mask for plugin in _PLUGINS if (mask := result.rejection_masks.get(plugin)) is not None]
     for row in np.flatnonzero(np.logical_or.reduce(rejected)).tolist() if rejected else ():
         name = result.nodes.names[row]
         label = _missing_label(result, volume, row)
-        if label is not None and lacks_driver(objects, name, volume.driver):
+        if label is not None and lacks_driver(objects, name, driver):
             lacking.append(name)
             missing = label
     if not lacking:
         return
     where = lacking[0] if len(lacking) == 1 else f"{lacking[0]} and {len(lacking) - 1} other nodes"
-    is_installed = objects.get(CSIDriver, volume.driver) is not None or not objects.all(CSIDriver)
+    is_installed = objects.get(CSIDriver, driver) is not None or not objects.all(CSIDriver)
     installed = "" if is_installed else " (nor is there a CSIDriver of that name)"
     subject = f"{volume.subject[:1].upper()}{volume.subject[1:]}"
     yield Finding(
