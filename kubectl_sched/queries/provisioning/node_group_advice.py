@@ -66,16 +66,11 @@ def in_zone(example: Node, zone: str) -> Node:
 def another_zone(group: str, example: Node, zone: str) -> ProvisionerAdvice:
     """Advise a group per zone, where the template's zone is what keeps the pod out."""
     own = example.metadata.labels.get(ZONE, "no zone")
-    return ProvisionerAdvice(
-        kind=NODE_GROUP,
-        name=group,
-        field="zone",
-        value=zone,
-        sentence=(
-            f"Node group {group} is judged by a template made of node {example.name} in {own}, and the pod needs "
-            f"{zone}: make one node group per zone, with one in {zone}"
-        ),
+    sentence = (
+        f"Node group {group} is judged by a template made of node {example.name} in {own}, and the pod needs {zone}: "
+        f"make one node group per zone, with one in {zone}"
     )
+    return _of_group(group, "zone", zone, sentence)
 
 
 def at_zero(group: NodeGroup, pod: Pod, nodes: Iterable[Node]) -> Iterator[ProvisionerAdvice]:
@@ -91,16 +86,11 @@ def at_zero(group: NodeGroup, pod: Pod, nodes: Iterable[Node]) -> Iterator[Provi
         for name, amount in wanted.items()
     ]
     for field, value, told in [each for each in (*of_labels, *of_resources) if each[0]][:_MOST]:
-        yield ProvisionerAdvice(
-            kind=NODE_GROUP,
-            name=group.name,
-            field=field,
-            value=value,
-            sentence=(
-                f"Node group {group.name} has no nodes, so cluster-autoscaler makes its template without {told} unless "
-                f"{hint.with_article} says so: {field}={value}{also}"
-            ),
+        sentence = (
+            f"Node group {group.name} has no nodes, so cluster-autoscaler makes its template without {told} unless "
+            f"{hint.with_article} says so: {field}={value}{also}"
         )
+        yield _of_group(group.name, field, value, sentence)
 
 
 def unlike_its_template(
@@ -124,12 +114,12 @@ def unlike_its_template(
             if not any(tolerates(each, taint) for each in pod.spec.tolerations):
                 field, value = hint.of_taint(taint.key, taint.value, taint.effect)
                 said = f"{start} have taint {taint}, which it does not tolerate; {unless}: {field}={value}"
-                yield _of_group(group, field, value, said)
+                yield _of_group(group.name, field, value, said)
         for key, values in _required(pod):
             if node.metadata.labels.get(key) not in values:
                 field, value = hint.of_label(key, values[0])
                 said = f"{start} have no label {key}={values[0]}: give the nodes what {hint.with_article} promises"
-                yield _of_group(group, field, value, said)
+                yield _of_group(group.name, field, value, said)
 
 
 def missing_startup_taint(
@@ -151,7 +141,7 @@ def missing_startup_taint(
                 f"Node {node.name} of node group {group.name} has the taint {passing[0]}, which goes by itself once "
                 f"its agent runs, and which cluster-autoscaler takes for lasting: start it with --startup-taint={key}"
             )
-            yield _of_group(group, "--startup-taint", key, said)
+            yield _of_group(group.name, "--startup-taint", key, said)
             return
 
 
@@ -177,8 +167,8 @@ def balance_sentences(
             yield f"It does not balance {name} with {first}: {first_few([each.words for each in apart])}{hint}"
 
 
-def _of_group(group: NodeGroup, field: str, value: str, sentence: str) -> ProvisionerAdvice:
-    return ProvisionerAdvice(kind=NODE_GROUP, name=group.name, field=field, value=value, sentence=sentence)
+def _of_group(name: str, field: str, value: str, sentence: str) -> ProvisionerAdvice:
+    return ProvisionerAdvice(kind=NODE_GROUP, name=name, field=field, value=value, sentence=sentence)
 
 
 def _labels(pod: Pod) -> dict[str, str]:

@@ -191,25 +191,19 @@ def _with_label(pool: NodePool, change: Requirement, is_of_volume: bool, unseen:
     value = min(change.values)
     subject = "its volume" if is_of_volume else "the pod"
     if _is_new(pool, change):
-        return ProvisionerAdvice(
-            kind=NODE_POOL,
-            name=pool.name,
-            field="spec.template.metadata.labels",
-            value=f"{change.key}: {value}",
-            sentence=(
-                f"NodePool {pool.name} gives its nodes no label {change.key}, which {subject} needs: add "
-                f"{change.key}: {value} to spec.template.metadata.labels, there or in a NodePool of its own"
-            ),
+        field = "spec.template.metadata.labels"
+        sentence = (
+            f"NodePool {pool.name} gives its nodes no label {change.key}, which {subject} needs: add "
+            f"{change.key}: {value} to {field}, there or in a NodePool of its own"
         )
-    stated = pool_requirements(pool)[change.key]
-    allows = first_few(sorted(stated.values)) if not stated.complement else f"not {first_few(sorted(stated.values))}"
+    else:
+        field = "spec.template.spec.requirements"
+        stated = pool_requirements(pool)[change.key]
+        values = first_few(sorted(stated.values))
+        sentence = (
+            f"NodePool {pool.name} allows {change.key} {f'not {values}' if stated.complement else values}, and "
+            f"{subject} needs {value}: allow that in {field}, there or in a NodePool of its own{unseen}"
+        )
     return ProvisionerAdvice(
-        kind=NODE_POOL,
-        name=pool.name,
-        field="spec.template.spec.requirements",
-        value=f"{change.key}: {value}",
-        sentence=(
-            f"NodePool {pool.name} allows {change.key} {allows}, and {subject} needs {value}: allow that in "
-            f"spec.template.spec.requirements, there or in a NodePool of its own{unseen}"
-        ),
+        kind=NODE_POOL, name=pool.name, field=field, value=f"{change.key}: {value}", sentence=sentence
     )

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import io
-import os
 import zlib
-from contextlib import suppress
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from queue import SimpleQueue
+from threading import Thread
+from typing import TYPE_CHECKING, Any, BinaryIO
 
-from kubectl_sched.sources.dump.filling_process import FillingProcess, may_fork
 from kubectl_sched.sources.dump.magic_numbers import compression_of
 from kubectl_sched.sources.dump_errors import DumpError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from typing_extensions import Buffer
 
     from kubectl_sched.sources.budget import Budget
 
-LEAST_BESIDE = 1 << 20
-"""Compressed files of so many bytes are expanded by a process of their own."""
+LEAST_AHEAD = 1 << 20
+"""Compressed files of so many bytes are expanded by a thread of their own."""
 
 _COMPRESSED_STEP = 4 << 20
 _FIRST_STEP = 4 << 10
@@ -108,31 +105,33 @@ class _Gzip:
         return self._member.eof
 
 
-def expanded(content: BinaryIO, source: str, budget: Budget) -> Expanded | ExpandedBeside:
-    """The content from its start, expanded by a process beside this one where that may be had and is worth it."""
+def expanded(content: BinaryIO, source: str, budget: Budget) -> Expanded | ExpandedAhead:
+    """The content from its start, expanded by a thread where that is worth it."""
+    is_worth_it = content.seek(0, io.SEEK_END) >= LEAST_AHEAD
     content.seek(0)
-    is_worth_it = content.seek(0, io.SEEK_END) >= LEAST_BESIDE
-    content.seek(0)
-    if is_worth_it and may_fork():
-        with suppress(OSError):
-            fill = _filler(content.fileno(), source, budget)
-            return ExpandedBeside(content, source, budget, FillingProcess(_CHUNKS, _CHUNK_BYTES, fill))
-    return Expanded(content, source, budget)
+    stream = Expanded(content, source, budget)
+    return ExpandedAhead(stream) if is_worth_it else stream
 
 
-class ExpandedBeside(io.RawIOBase):
-    """The content, expanded by a process beside this one, which can decode meanwhile.
+class ExpandedAhead(io.RawIOBase):
+    """A stream that a thread expands some chunks ahead. Python decodes meanwhile: zlib does not hold its lock."""
 
-    If that process ends before its time, the rest is expanded here; so all errors are raised here, too.
-    """
-
-    def __init__(self, content: BinaryIO, source: str, budget: Budget, process: FillingProcess) -> None:
+    def __init__(self, stream: Expanded) -> None:
         super().__init__()
-        self._content, self._source, self._budget, self.process = content, source, budget, process
-        self.expanded = 0
-        """The bytes that came out of it so far."""
-        self._here: Expanded | None = None
-        self._chunk = memoryview(b"")
+        self._stream = stream
+        self._free: SimpleQueue[Buffer | None] = SimpleQueue()
+        self._filled: SimpleQueue[memoryview | Exception] = SimpleQueue()
+        self._chunk = memoryview(bytearray(_CHUNK_BYTES))[:0]
+        self._has_ended = False
+        for _ in range(_CHUNKS - 1):
+            self._free.put(bytearray(_CHUNK_BYTES))
+        self._thread = Thread(target=self._fill, daemon=True)
+        self._thread.start()
+
+    @property
+    def expanded(self) -> int:
+        """The bytes that were expanded so far."""
+        return self._stream.expanded
 
     def readable(self) -> bool:
         """It is."""
@@ -140,84 +139,35 @@ class ExpandedBeside(io.RawIOBase):
 
     def readinto(self, buffer: Buffer, /) -> int:
         """Fills as much of the buffer as there is; 0 at the end."""
-        if self._here is None and not self._chunk:
-            chunk = self.process.take()
-            self._chunk = memoryview(b"") if chunk is None else chunk
-            if not self._chunk and not self.process.ended_well():
-                self._here = self._caught_up()
-        if self._here is None:
-            view = memoryview(buffer)
-            count = min(len(view), len(self._chunk))
-            view[:count] = self._chunk[:count]
-            self._chunk = self._chunk[count:]
-            self._budget.expand(count, self._source)
-        else:
-            count = self._here.readinto(buffer)
-        self.expanded += count
+        if not self._chunk and not self._has_ended:
+            self._free.put(self._chunk.obj)
+            filled = self._filled.get()
+            self._has_ended = isinstance(filled, Exception) or not filled
+            if isinstance(filled, Exception):
+                raise filled
+            self._chunk = filled
+        view = memoryview(buffer)
+        count = min(len(view), len(self._chunk))
+        view[:count] = self._chunk[:count]
+        self._chunk = self._chunk[count:]
         return count
 
     def close(self) -> None:
-        """End the process."""
+        """End the thread."""
         if not self.closed:
-            self._chunk.release()
-            self.process.close()
+            self._free.put(None)
+            self._thread.join()
         super().close()
 
-    def _caught_up(self) -> Expanded:
-        """The content as far as it has been read already."""
-        self._content.seek(0)
-        self._budget.expand(-self.expanded, self._source)
-        here = Expanded(self._content, self._source, self._budget)
-        passed_over = memoryview(bytearray(_COMPRESSED_STEP))
-        while here.expanded < self.expanded:
-            here.readinto(passed_over[: self.expanded - here.expanded])
-        return here
-
-
-def _filler(descriptor: int, source: str, budget: Budget) -> Callable[[memoryview], int | None]:
-    """Fill chunks with what the file holds; the last one is not full."""
-    stream: Expanded | None = Expanded(cast("BinaryIO", io.BufferedReader(_FileAt(descriptor))), source, budget)
-
-    def fill(chunk: memoryview) -> int | None:
-        nonlocal stream
-        if stream is None:
-            return None
-        filled = 0
-        while filled < len(chunk) and (more := stream.readinto(chunk[filled:])):
-            filled += more
-        if filled < len(chunk):
-            stream = None
-        return filled
-
-    return fill
-
-
-class _FileAt(io.RawIOBase):
-    """An open file from its start, whatever its position, which the other process shares."""
-
-    def __init__(self, descriptor: int) -> None:
-        super().__init__()
-        self._descriptor = descriptor
-        self._position = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
-        del whence  # the start is all that is asked for
-        self._position = offset
-        return offset
-
-    def tell(self) -> int:
-        return self._position
-
-    def readinto(self, buffer: Buffer, /) -> int:
-        count = os.preadv(self._descriptor, [buffer], self._position)
-        self._position += count
-        return count
+    def _fill(self) -> None:
+        try:
+            while (chunk := self._free.get()) is not None:
+                count = self._stream.readinto(chunk)
+                self._filled.put(memoryview(chunk)[:count])
+                if not count:
+                    return
+        except Exception as failure:  # noqa: BLE001 - it is raised in the thread that reads
+            self._filled.put(failure)
 
 
 def _open(file: BinaryIO, name: str, source: str) -> tuple[Any, tuple[type[Exception], ...]]:
