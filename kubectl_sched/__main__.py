@@ -107,7 +107,7 @@ def _run() -> Any:
 
 
 def _with_noted(code: int | None) -> int | None:
-    """Tell the errors of our own that cost a part of the answer, and return the exit code that they make of it."""
+    """Print the errors of our own that cost a part of the answer, and return the exit code that follows."""
     noted = take_noted()
     for sentence, shown in noted:
         write_error(f"{shown}error: {safe(sentence)}\n")

@@ -1,8 +1,7 @@
 """The only way out: whatever is printed, on stdout or stderr and in any format, is written here.
 
-Names and messages of a cluster are hostile. A character that could move a cursor, hide or turn text around, be taken
-for a blank or for nothing, or talk to a terminal never leaves: text shows it as an escape, data hold it as an escape of
-their own syntax.
+Names and messages of a cluster are hostile. Characters that control a terminal, hide or reverse text, or look like a
+blank or like nothing are escaped: in text visibly, in data by the syntax of the format.
 """
 
 from __future__ import annotations

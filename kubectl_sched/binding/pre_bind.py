@@ -1,9 +1,8 @@
 """PreBind: what Reserve set aside is written, volumes and claims first, the pod's status last.
 
 Answers to bindAPIUpdate (plugins/volumebinding/binder.go) and bindClaim (plugins/dynamicresources/dynamicresources.go).
-An object is read right before it is changed. Where it is no longer what the cycle saw, nothing is written and the
-cycle has to be run again; where the change stands there already, be it of an earlier attempt that was killed, it is
-kept.
+An object is read right before it is changed. If it is no longer what the cycle saw, nothing is written and the cycle
+has to be run again. If it has the change already, perhaps by an earlier attempt that was killed, it is kept.
 """
 
 from __future__ import annotations

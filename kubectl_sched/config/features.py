@@ -1,4 +1,4 @@
-"""Feature gates: which exist in a minor, their defaults, and what `--feature-gates` makes of them.
+"""Feature gates of each minor, their defaults, and their values under `--feature-gates`.
 
 Answers to k8s.io/component-base/featuregate/feature_gate.go; the table is feature_gates.txt.
 """

@@ -42,10 +42,10 @@ def least_wanted(
 ) -> list[Pod]:
     """Return the first `number` pods to go, in the order of the ReplicaSet controller (ActivePodsWithRanks).
 
-    First go pods without a node, then those that do not run, are not ready, have the lowest deletion cost, share their
-    node with most pods of their Deployment, or are youngest; ages at `now` count as the same within a power of two.
-    `all_nodes` has the node of each pod of the Deployment, if there are others than these. All pods are put in order at
-    once: one that goes still counts for the others (getPodsToDelete).
+    Pods without a node go first. Pods that do not run follow, then pods that are not ready, have the lowest deletion
+    cost, share their node with most pods of their Deployment, or are youngest. Ages at `now` are the same within a
+    power of two. `all_nodes` has the node of each pod of the Deployment, if there are others than these. All pods are
+    put in order at once: a pod that goes still counts for the others (getPodsToDelete).
     """
     on_node = Counter((pod.spec.node_name for pod in pods) if all_nodes is None else all_nodes)
 

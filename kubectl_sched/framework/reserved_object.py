@@ -1,8 +1,8 @@
 """Objects that the end of a cycle reserves for a pod besides room on its node: devices and volumes.
 
-A reservation holds an object twice over: as everybody finds it once the pod is bound, for those who go on from there
-without a server, and as the requests that PreBind sends to a server. Our objects hold only what the scheduler reads, so
-a request cannot be made of the object alone.
+A reservation holds an object twice: as it is once the pod is bound, for a simulation that goes on from there, and as
+the requests that PreBind sends to a server. Our objects hold only what the scheduler reads, so a request cannot be made
+of the object alone.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ JSON: TypeAlias = dict[str, Any]
 class Write(Record, frozen=True, kw_only=True):
     """One request, in the order in which PreBind makes them.
 
-    `verb` is `create`, where the body is the whole object and `name` is empty as the server draws one, or `patch`,
-    where the body is a JSON merge patch (RFC 7386) of the object or of its `subresource` (`status`). Lists in a patch
-    are whole, as a merge patch replaces them: whoever sends it adds the `metadata.resourceVersion` that the list was
-    read at, and where the server answers 409 the cycle has to be run again.
+    `verb` is `create` or `patch`. A create has the whole object as its body and no `name`, since the server draws one.
+    A patch has a JSON merge patch (RFC 7386) of the object or of its `subresource` (`status`). A merge patch replaces
+    whole lists, so the sender adds the `metadata.resourceVersion` that the list was read at. If the server answers 409,
+    the cycle has to be run again.
     """
 
     verb: str

@@ -86,7 +86,7 @@ class VolumeZone(PreFilterPlugin, FilterPlugin, VolumesSigner):
         return PreFilterResult()
 
     def explain_pre_filter(self, state: CycleState, pod: Pod, nodes: Snapshot) -> tuple[Evidence, ...]:
-        """The claim whose volume cannot be told, and why."""
+        """The claim whose volume is not known, and why."""
         for name in _claim_names(pod):
             reason = _volume_of(name, pod.namespace, nodes.objects)
             if isinstance(reason, Status):

@@ -55,7 +55,7 @@ class NodeQuestion(Record, frozen=True, kw_only=True):
 
 
 class PodThere(Record, frozen=True, kw_only=True):
-    """A pod, and kube-scheduler's verdict on it for the node; None where it fits."""
+    """A pod, and kube-scheduler's verdict on it for the node; None if it fits."""
 
     pod: Pod
     status: Status | None

@@ -160,7 +160,7 @@ def without_unreadable(pod: Pod, kinds: tuple[UnreadableKind, ...]) -> Pod:
 
 
 def left_open(result: ScheduleResult, pod: Pod, kinds: tuple[UnreadableKind, ...]) -> ScheduleResult:
-    """Return the cycle of `without_unreadable` as one of the pod: what passes all else there is not known to fit.
+    """Return the cycle of `without_unreadable` as the pod's: a node that passes everything else is not known to fit.
 
     A pod that other plugins keep off every node stays Unschedulable, but what kube-scheduler would say is not known.
     """

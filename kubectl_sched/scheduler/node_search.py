@@ -113,10 +113,10 @@ def _failing(broken: Mask, places: Rows, starts: Integers, most: int) -> Mask:
 
 
 def heap_ranks(count: int) -> Integers:
-    """For each place in a list, how early it comes to the top of the heap made of the list when all are equal.
+    """Return for each place in a list its rank in Go's heap of the list: the largest item of the lowest rank is on top.
 
-    Go's heap.Init lets a child rise only above a smaller parent, and the right one only above a smaller left one: of
-    the largest, that one is on top which comes first when each parent is visited before its children.
+    heap.Init moves a child up only if its parent is smaller, and the right child only if the left one is smaller. So
+    among equal items a parent ranks before its children.
     """
     ranks = np.zeros(count, dtype=np.int64)
     waiting = [0]

@@ -1,8 +1,8 @@
 """Matches selectors against the distinct (namespace, labels) of pods, with one column per label key for speed.
 
-Where every pod has labels of its own (StatefulSets, Jobs) there are as many identities as pods, and asking the selector
-about each is slow. But a selector is about a few keys, and few pods differ in those: so one column is kept for each key
-that a selector ever asked about, and each requirement is a comparison of codes.
+Pods of StatefulSets and Jobs each have labels of their own: there are as many identities as pods, and to ask the
+selector about each is slow. But a selector is about a few keys, in which few pods differ. So one column is kept for
+each key that a selector ever asked about, and each requirement is a comparison of codes.
 """
 
 from __future__ import annotations

@@ -155,10 +155,8 @@ _ENDING_ANYWAY = frozenset({Kind.WAIT, Kind.FINISH})
 class Change(Record, frozen=True, kw_only=True):
     """One thing to change, in words that follow `it would fit on w1`.
 
-    At most one of `pod`, `node`, `adds`, `frees`, `evicts`, `resizes`, `moves` and `weight` is set: what the pod
-    becomes, what the node of that name becomes, copies of it that are added with their DaemonSets' pods, how much is
-    freed on it, the pods that go, other pods before and after a resize, the steps of a plan after which they land
-    again, or a score plugin and its weight. Commands are derived from what is replayed.
+    At most one of `pod`, `node`, `adds`, `frees`, `evicts`, `resizes`, `moves` and `weight` is set. Commands are
+    derived from what is replayed.
     """
 
     kind: Kind
@@ -167,16 +165,28 @@ class Change(Record, frozen=True, kw_only=True):
     """The change as something to do, `ask for 4 cpu instead of 8`; "" for what comes by itself and what is stated."""
 
     pod: Callable[[Pod], Pod] | None = None
+    """Makes the changed pod of the pod."""
+
     node_name: str | None = None
     node: Callable[[Node], Node] | None = None
+    """Makes the changed node of the node called `node_name`."""
+
     adds: tuple[tuple[Node, tuple[Pod, ...]], ...] = ()
+    """Nodes that are added, each with the pods of its DaemonSets."""
+
     frees: tuple[tuple[str, int], ...] = ()
-    """Resources and amounts, in the scheduler's whole units; by whose going, is left open."""
+    """Resources that are freed on the node and their amounts, in the scheduler's whole units. No pods are named."""
 
     evicts: tuple[Pod, ...] = ()
     resizes: tuple[tuple[Pod, Pod], ...] = ()
+    """Other pods before and after a resize."""
+
     moves: tuple[Step, ...] = ()
+    """The steps of a plan after which every evicted pod lands again."""
+
     weight: tuple[str, int] | None = None
+    """A score plugin and its weight."""
+
     caution: str | None = None
     """The loss, if the change weakens something."""
 

@@ -261,8 +261,8 @@ def _only_adds_tolerations(pod: Pod, spec: dict[str, Any]) -> bool:
 def change_spec(pod: Pod, spec: dict[str, Any], *, is_bound: bool = False) -> Step:
     """Change the pod's spec by a strategic merge patch, in whatever made the pod.
 
-    A bare pod is replaced by a changed copy, since hardly any field of a pod can be changed in place; the copy of one
-    that is bound does not name the node, or no scheduler would be asked.
+    A bare pod is replaced by a changed copy, since hardly any field of a pod can be changed in place. The copy of a
+    bound pod does not name the node: otherwise no scheduler would be asked.
     """
     kind, name = workload_of(pod)
     namespace = pod.metadata.namespace

@@ -35,10 +35,10 @@ _Reserve: TypeAlias = tuple[bool, bool, bool, bool]
 
 
 def evictable(result: ScheduleResult, row: int) -> list[Pod]:
-    """The row's pods that may be asked to go: unprotected ones first, one's own before others', the least important.
+    """Return the row's pods that may be evicted: unprotected ones first, one's own before others', the least important.
 
-    Never one of a higher priority, nor one that would come back to this very node (static pods, DaemonSets'), nor one
-    that is going already, nor another of the pod's own workload, which would make it again in the pod's place.
+    A pod of a higher priority stays, and so does one that is ending already. An evicted static pod or pod of a
+    DaemonSet would come back to this very node, and a pod of the same workload would be re-created in the pod's place.
     """
     pods = (
         pod

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 def verified(base: Trial, way: Way, row: int | None, wanted: Collection[Promise]) -> Suggestion | None:
     """Replay the pod with the changes; None if it does not fit, on the row's node if there is one.
 
-    None, too, where nothing that is wanted can be promised of that node, where the API server would refuse the pod,
-    and where scoring then fails: with one feasible node that does no harm, with the next it will.
+    None, too, if none of the wanted promises holds for that node, if the API server would refuse the pod, or if scoring
+    then fails. A failure of scoring does no harm while one node is feasible, but does as soon as there are two.
     """
     trial = base.changed(way)
     if trial.pod is not base.pod and _is_refused(base, trial):

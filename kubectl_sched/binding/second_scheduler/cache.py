@@ -1,7 +1,7 @@
 """The cluster as the watches show it, with what our own decisions have changed (pkg/scheduler/backend/cache).
 
-The scheduling loop is its only caller. A pod that we have decided about is assumed on its node until the watch shows it
-there, is deleted, or its binding has failed; no assumption ends by time alone, since a watch may be late by any time.
+The scheduling loop is its only caller. A pod that got its node is assumed there until the watch shows it there, it is
+deleted, or its binding fails. No assumption ends by time alone, since a watch may be late by any time.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A rollout that blocks itself: the new pod fits only where an old one is, which stays until the new one is ready.
 
-So it is with anti-affinity on each node, host ports, one node without room for two, a full spread, or one volume; and
-with a DaemonSet of maxSurge, whose two pods stand on one node (kubernetes#106417).
+Anti-affinity on each node, host ports, one node without room for two, a full spread and one volume do that. So does a
+DaemonSet with maxSurge, whose two pods stand on one node (kubernetes#106417).
 """
 
 from __future__ import annotations

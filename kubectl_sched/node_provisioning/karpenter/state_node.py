@@ -59,7 +59,7 @@ class StateNode:
 
     @property
     def labels(self) -> dict[str, str]:
-        """The labels of that side."""
+        """The labels of the Node, or of its NodeClaim while it is not registered."""
         return self._seen.metadata.labels
 
     @property

@@ -141,11 +141,11 @@ def _status(insufficient: Mask, unresolvable: bool, reasons: Sequence[str]) -> S
 
 
 def device_backed(requests: Mapping[str, int], nodes: Snapshot, *, in_first_release: bool) -> frozenset[str]:
-    """The resources among the requests that a DeviceClass offers.
+    """Return the resources among the requests that a DeviceClass offers.
 
-    A class offers its extendedResourceName and a resource of its own name. `in_first_release` is how 1.34 has it: of
-    these only one, the own name where it has no other; and where the pod asks for no extended resource at all, nobody
-    looks, and every scalar resource counts as offered.
+    A class offers its extendedResourceName and a resource of its own name. With `in_first_release` (1.34) it offers its
+    own name only if it has no extendedResourceName. There every scalar resource counts as offered, too, if the pod asks
+    for no extended resource at all.
     """
     scalars = [name for name in requests if name not in _FIRST]
     if not scalars:

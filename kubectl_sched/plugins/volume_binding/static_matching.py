@@ -1,7 +1,7 @@
 """The existing volume that a claim would be bound to on a node (component-helpers/storage/volume, FindMatchingVolume).
 
-Upstream walks over all volumes of the class for every node. Here all that does not depend on the node is settled once
-per claim, and volumes whose node affinity asks for a label are found by that label, so that thousands of local volumes
+Upstream walks over all volumes of the class for every node. Here everything that does not depend on the node is decided
+once per claim, and volumes whose node affinity asks for a label are found by that label. So thousands of local volumes
 on thousands of nodes stay cheap.
 """
 

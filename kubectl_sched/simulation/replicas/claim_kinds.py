@@ -1,8 +1,7 @@
 """Kinds of claims: all that any plugin reads of a pod's own claims and their volumes, so that names are left out.
 
-Replicas whose claims are bound to volumes in three zones are of three kinds. Where existing volumes are open to claims,
-there are fewer with each pod: a verdict on a node follows from the volumes that its pod would be bound to, so that the
-nodes for which one of these is taken are asked about again, and no others.
+Replicas whose claims are bound to volumes in three zones are of three kinds. Each pod that takes an existing volume
+leaves one fewer to the next. Only the nodes whose pod would be bound to that volume are then judged again.
 """
 
 from __future__ import annotations

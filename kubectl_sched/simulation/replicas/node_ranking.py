@@ -41,7 +41,7 @@ class NodeRankings:
     def _rank(self, kind: ClaimKind | None) -> None:
         self.total_of: list[int] = self._scores.totals().tolist()
         self.changed: list[int] = []
-        """The rows that have changed so far, in that order."""
+        """The rows that have changed so far, in the order of their changes."""
 
         self._known: dict[ClaimKind | None, NodeRanking] = {}
         self._current = self._of(kind)

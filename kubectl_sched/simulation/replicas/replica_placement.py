@@ -2,8 +2,8 @@
 
 Most of a what-if is replicas. After one of them has a node, the verdicts and raw scores of most plugins change on that
 node alone; PodTopologySpread and InterPodAffinity bring their counts up to date. Every placement equals a cycle from
-scratch. Each pod has its whole cycle where that cannot be had so simply: with devices, volumes that others have, too,
-nominated pods, nodes that PreFilter chose, or a plugin that does not say what it depends on.
+scratch. Each pod has its own whole cycle with devices, shared volumes, nominated pods, nodes that PreFilter chose, or a
+plugin that does not say what it depends on.
 """
 
 from __future__ import annotations

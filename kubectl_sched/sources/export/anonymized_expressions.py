@@ -1,7 +1,7 @@
 """CEL expressions that select devices, with other texts in them, so that they select the same devices as before.
 
-The texts of devices' attributes change alike. Where an expression looks at the beginning, the end or a part of a text,
-it lists the texts of the dump that have it instead; where it takes a text apart, a note says that this is lost.
+The texts of devices' attributes change alike. An expression that looks at the beginning, the end or a part of a text
+lists the texts of the dump that have it instead. A note says what is lost of an expression that takes a text apart.
 """
 
 from __future__ import annotations

@@ -59,10 +59,10 @@ _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
 class Pseudonyms:
-    """First notes every part of a name that it is asked for; after `settle` it gives each another.
+    """Notes every part of the names that it is asked for; after `settle` it gives each part another text.
 
-    A name is replaced part by part, as its dashes divide it, so that `web-0` keeps belonging to `web`, and the claim
-    `web-0-data` to the volume `data` of `web-0`; parts keep their order, and so do names.
+    A name is replaced part by part, as its dashes divide it. So `web-0` still belongs to `web`, and the claim
+    `web-0-data` to the volume `data` of `web-0`. Parts keep their order, and so do names.
     """
 
     def __init__(self) -> None:

@@ -1,7 +1,7 @@
-"""Requests to an API server: what may help is tried again, within bounds; everything else is one sentence.
+"""Requests to an API server: a failure that may pass is tried again, within bounds; every other one is one sentence.
 
-A read may always be asked again. A write may only where the server says that it did nothing (429), where it never got
-there, or where the caller says that doing it twice is the same as doing it once (`repeatable`).
+A read may always be sent again. A write is sent again in three cases only: the server says that it did nothing (429),
+the write never got there, or the caller says that doing it twice is the same as doing it once (`repeatable`).
 """
 
 from __future__ import annotations
@@ -163,10 +163,9 @@ class Server:
     ) -> bytes:
         """Send a POST, PATCH, PUT or DELETE; the body of the server's success.
 
-        `repeatable` says that a second time changes nothing that the first has done, so that a lost answer may be asked
-        for again; a refusal of the repetition has `after_lost` set, as the first may have been carried out. Raises
-        ResponseError for a refusal, LostResponseError where it is not known what the server did, ClusterError where
-        nothing was sent.
+        A `repeatable` request is sent again if its answer is lost: the second time changes nothing. A refusal of that
+        repetition has `after_lost` set, as the first request may have been carried out. Raises ResponseError for a
+        refusal, LostResponseError if it is not known what the server did, ClusterError if nothing was sent.
         """
         request, course = Request(_with(path, query), method, body, content), _Course()
         try:

@@ -1,7 +1,7 @@
 """Fair shares of the scheduling loop's time: events have a part of it, and no namespace has more than half for long.
 
-The cache takes in what a watch tells at once. Asking every pod that waits whether an event helps it takes longer, so
-that is done between decisions, a part at a time, and no number of events or of waiting pods keeps a pod from its turn.
+The cache takes in at once what a watch tells. To ask every waiting pod whether an event helps it takes longer, so that
+is done between decisions, a part at a time. No number of events or of waiting pods keeps a pod from its turn.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """In-place resizes of pods on a node that hold more than their pods have, or more than they will have.
 
-The scheduler counts the largest of what a pod asks for, what its kubelet has promised and what is in effect
-(k8s.io/component-helpers/resource/helpers.go), so that a resize which waits for room counts as if it had found it.
+The scheduler counts the largest of three amounts: what a pod asks for, what its kubelet has promised, and what is in
+effect (k8s.io/component-helpers/resource/helpers.go). So a resize that waits for room counts as if it had found it.
 """
 
 from __future__ import annotations
