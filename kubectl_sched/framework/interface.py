@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, ClassVar, Protocol
 import numpy as np
 
 from kubectl_sched.framework.clauses import about_closest
-from kubectl_sched.framework.replicas import NO_HELP, DependsOn
-from kubectl_sched.framework.status import SUCCESS, Status
+from kubectl_sched.framework.replicas import NO_HELP, DependsOn, ReplicaHelp
+from kubectl_sched.framework.status import SUCCESS, NodeToStatus, Status
 from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
@@ -32,9 +32,7 @@ if TYPE_CHECKING:
         ProposedAssignment,
     )
     from kubectl_sched.framework.preemption_choice import Candidate, Choice
-    from kubectl_sched.framework.replicas import ReplicaHelp
     from kubectl_sched.framework.reserved_object import Reservation
-    from kubectl_sched.framework.status import NodeToStatus
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.array_types import Floats, Integers, Rows
 
@@ -127,10 +125,7 @@ class FilterPlugin(Plugin):
         return np.ones(len(rows), dtype=np.float64)
 
     def summarize(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows) -> str:
-        """Return a clause about these nodes, all of which this plugin rejects: `are not in pool=gpu`.
-
-        Its subject is their number, and its verb stands in the plural. By default it is made of evidence.
-        """
+        """Return the clause that follows the number of these rejected nodes: `are not in pool=gpu`."""
         return about_closest(self.name, nodes, rows, lambda row: self.explain_filter(state, pod, nodes, row))
 
     def summarize_reason(self, state: CycleState, pod: Pod, nodes: Snapshot, rows: Rows, reason: str) -> str:
