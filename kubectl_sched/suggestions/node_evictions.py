@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from kubectl_sched.api.component_helpers.resource_names import PODS
 from kubectl_sched.framework.amounts import amount_texts
-from kubectl_sched.framework.clauses import first_few
+from kubectl_sched.framework.clauses import agreeing, first_few
 from kubectl_sched.suggestions.change import Change, Kind
 from kubectl_sched.suggestions.harm import is_protected
 from kubectl_sched.suggestions.workload import is_equal_of
@@ -27,6 +27,7 @@ _PAIRED = 60
 """Among how many pods every pair is tried."""
 
 _NAMED = 3
+_NAMED_OF_EACH = 2
 _COMES_BACK = frozenset({"DaemonSet", "Node"})
 """Controllers that re-create their pods on the same node."""
 
@@ -82,6 +83,27 @@ def may_be_freed(result: ScheduleResult, row: int, missing: Mapping[str, int]) -
     """Report whether pods that no file of the kubelet makes hold what is missing, whoever they are."""
     pods = (pod for pod in result.nodes.node(row).pods if not pod.is_static)
     return _cover(((pod, _freed_by(result, pod, missing)) for pod in pods), missing)
+
+
+def why_nobody_goes(result: ScheduleResult, row: int, missing: Mapping[str, int]) -> str:
+    """Return the clause on the pods that hold most of what is missing, and why none of them is named to go."""
+    holding = [(pod, _freed_by(result, pod, missing)) for pod in result.nodes.node(row).pods if not pod.is_static]
+    most = _most_useful([(pod, freed) for pod, freed in holding if any(freed.values())], missing)
+    told: dict[str, list[str]] = {}
+    for pod, _ in most[:_PAIRED]:
+        told.setdefault(_why_it_stays(result, pod), []).append(pod.key)
+    clauses = (f"{first_few(names, _NAMED_OF_EACH)} {agreeing(len(names), why)}" for why, names in told.items())
+    return "; ".join(clauses)
+
+
+def _why_it_stays(result: ScheduleResult, pod: Pod) -> str:
+    if pod.metadata.deletion_timestamp is not None:
+        return "are ending"
+    if pod.is_daemon:
+        return "are of a DaemonSet, which makes them again there"
+    if pod.priority > result.pod.priority:
+        return "have a higher priority"
+    return "are of its own workload" if is_equal_of(result.pod, pod) else f"are among more than {_MOST} to go"
 
 
 def _freed_by(result: ScheduleResult, pod: Pod, missing: Mapping[str, int]) -> dict[str, int]:

@@ -263,8 +263,7 @@ CASES: dict[Kind, Case] = {
     Kind.FREE: Case(
         [host("w1", allocatable=SMALL), blue("w1", priority=10, **requests(cpu="1500m"))],
         requests(cpu="1"),
-        "It would fit on w1 once 0.5 more cpu is free on w1 (which pods have to go is left to you: those "
-        "there have a higher priority, would come back at once, or are too many).",
+        "It would fit on w1 once 0.5 more cpu is free on w1 (default/blue has a higher priority).",
     ),
     Kind.TOLERATE_RESERVED: Case(
         [host("w1", taints=[GPU], allocatable={**SMALL, "nvidia.com/gpu": "8"})],

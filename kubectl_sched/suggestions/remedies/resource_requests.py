@@ -15,7 +15,7 @@ from kubectl_sched.framework.amounts import amount_text, amount_texts, is_bytes
 from kubectl_sched.framework.clauses import first_few
 from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.suggestions.change import Change, Kind
-from kubectl_sched.suggestions.node_evictions import eviction, making_room, may_be_freed
+from kubectl_sched.suggestions.node_evictions import eviction, making_room, may_be_freed, why_nobody_goes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -41,9 +41,6 @@ _SMALLEST_BYTES = 1 << 20
 _NUMBER = pattern(r"([1-9][0-9]*)([KMGTPE]i?|k)?")
 _SMALLER = {"Ti": "Gi", "Gi": "Mi", "Mi": "Ki", "T": "G", "G": "M", "M": "k"}
 
-_NOBODY_NAMED = (
-    "which pods have to go is left to you: those there have a higher priority, would come back at once, or are too many"
-)
 _WHEN_BUSY = {
     "cpu": ", and is slower when its node is busy",
     "memory": ", and is evicted or killed sooner when its node runs short",
@@ -115,7 +112,7 @@ def _free(result: ScheduleResult, row: int, missing: Mapping[str, int], capacity
         step=f"free {' and '.join(_to_free(resource, amount) for resource, amount in missing.items())} on {name}",
         node_name=name,
         frees=tuple(missing.items()),
-        caution=_NOBODY_NAMED,
+        caution=why_nobody_goes(result, row, missing),
         cost=(sum(amount / capacity[resource] for resource, amount in missing.items()),),
     )
 
