@@ -22,6 +22,12 @@ def near_names(name: str, names: Iterable[str]) -> list[str]:
     return sorted(found, key=lambda each: (-SequenceMatcher(None, each, name).ratio(), each))[:_SHOWN]
 
 
+def with_domain(name: str, names: Iterable[str]) -> str:
+    """Return the one name that is this one with a domain behind it, as answers leave it out; else the name itself."""
+    found = [each for each in names if each == name or each.startswith(f"{name}.")]
+    return found[0] if len(found) == 1 else name
+
+
 def near_hint(name: str, names: Iterable[str]) -> str:
     """Return `; near it: web-0, web-1`, or nothing."""
     near = near_names(name, names)

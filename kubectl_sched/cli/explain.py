@@ -225,11 +225,21 @@ def _followed(asked: _Asked) -> int:
     return follow(connection, asked.question.selection, partial(_answered, asked), asked.display.output)
 
 
+def _with_whole_node_name(asked: _Asked, dump: Dump) -> _Asked:
+    if asked.display.node is None:
+        return asked
+    from kubectl_sched.api.core import Node
+    from kubectl_sched.near_names import with_domain
+
+    name = with_domain(asked.display.node, (item.name for item in dump.others if isinstance(item, Node)))
+    return replace(asked, question=replace(asked.question, node=name), display=replace(asked.display, node=name))
+
+
 def _answered(asked: _Asked, dump: Dump, selection: Selection) -> int:
     """Replay, print, and return the exit code."""
     from kubectl_sched.sources.resolved_names import resolved
 
-    selection = resolved(selection, dump.objects)
+    selection, asked = resolved(selection, dump.objects), _with_whole_node_name(asked, dump)
     if is_about_groups(selection.targets):
         group = options.PodSelection(namespace=selection.namespace)
         line = asked.line

@@ -18,6 +18,7 @@ from kubectl_sched.controllers.claims_after_deletion import Changes, all_changed
 from kubectl_sched.controllers.controller_reference import controller_reference
 from kubectl_sched.controllers.daemon_set import pinned, runs_on, with_daemon_tolerations
 from kubectl_sched.errors import SchedError
+from kubectl_sched.near_names import near_hint, with_domain
 from kubectl_sched.snapshot import Objects
 
 if TYPE_CHECKING:
@@ -145,7 +146,7 @@ class Cluster:
         return frozenset(item.key for item in self.others if isinstance(item, Job) and item.waits_for_the_end)
 
     def matching(self, text: str, flag: str) -> list[Node]:
-        """The nodes that NODE means: a name, a shell pattern, or a label selector in parentheses."""
+        """The nodes of a name, which may lack its domain, of a shell pattern, or of a label selector in parentheses."""
         if not text:
             raise SchedError(f"{flag}: it names no node: give a name, a pattern (gpu-*) or a selector ((zone=a))")
         if text.startswith("(") and not text.endswith(")"):
@@ -155,15 +156,13 @@ class Cluster:
 
             selector = parse_selector(text[1:-1])
             found = [node for node in self.nodes.values() if selector.matches(node.metadata.labels)]
-        elif text in self.nodes:
-            found = [self.nodes[text]]
+        elif (name := with_domain(text, self.nodes)) in self.nodes:
+            found = [self.nodes[name]]
         else:
             found = [node for name, node in self.nodes.items() if fnmatchcase(name, text)]
         if not found and not self.nodes:
             raise SchedError(f"{flag}: no node was read that could be {text} (`kubectl get nodes -o json` has them)")
         if not found:
-            from kubectl_sched.near_names import near_hint
-
             raise SchedError(f"{flag}: no node matches {text}{near_hint(text, self.nodes)}")
         return found
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kubectl_sched.__main__ import main
+from tests import program
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -94,6 +95,22 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 def test_a_name_alone_is_explained(run: Run, line: str, first: str) -> None:
     code, out, _ = run(*line.split())
     assert (code, out.splitlines()[0].startswith(first)) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("explain db-0 --node=n1 --from=-", 0),
+        ("explain node n1 --from=-", 0),
+        ("drain n1 --from=-", 0),
+        ("whatif --drain=n1 --from=-", 0),
+        ("drain n --from=-", 2),
+    ],
+)
+def test_a_node_needs_no_domain(line: str, code: int) -> None:
+    whole = json.dumps({"apiVersion": "v1", "kind": "List", "items": CLUSTER}).replace('"n1"', '"n1.example.internal"')
+    done = program.run(*line.split(), stdin=whole)
+    assert (done.returncode, "n1.example.internal" in done.stdout) == (code, code == 0)
 
 
 @pytest.mark.parametrize("line", ["cart", "deploy/cart", "explain cart", "car", "cart-7d9f -n shop", "explain cart -A"])
