@@ -57,7 +57,7 @@ def test_whole_tables_of_several_pods_stand_apart_and_share_their_notes() -> Non
     lines = printed.splitlines()
     assert lines[lines.index(f"default/{STUCK}: {explained(STUCK)['verdict']}.") - 1] == ""
     assert printed.count("the dump is ") == 1
-    assert "2 pods, each on its own against the same state: 1 would land." in lines
+    assert "all 2 pods are pending; 1 would land now." in lines
 
 
 @pytest.mark.parametrize(

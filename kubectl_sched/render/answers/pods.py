@@ -178,19 +178,20 @@ def pods_table(explanations: Sequence[Explanation]) -> Table[list[Explanation]]:
 def in_sum(explanations: Sequence[Explanation], together: Together | None) -> str:
     """Count the pods that would land on their own, those that fit together, and those that are served before.
 
-    Where only some are pending, or pods were never created, that is said instead, with the reason if there is one.
+    Where pods of a workload are pending, or were never created, that is said instead, with the reason if there is one.
     """
     missing = [each.stage.evidence[0] for each in explanations if each.stage and each.stage.name == "NotCreated"]
     created = [each for each in explanations if each.stage is None or each.stage.name != "NotCreated"]
     pending = [each for each in created if not (each.result.current_node or each.pod.has_ended)]
-    if together is not None or (not missing and len(pending) in {0, len(created)}):
+    if together is not None or not (missing or pending):
         fitting = sum(each.result.fits for each in explanations)
         alone = f"{count(len(explanations), 'pod')}, each on its own against the same state: {fitting:,} would land."
         return f"{alone}{_together(together)}"
     clauses = list(dict.fromkeys(missing))
     if pending:
         reasons = {why(each) for each in pending}
-        are = f"{len(pending):,} of {count(len(created), 'pod')} {'is' if len(pending) == 1 else 'are'} pending"
+        some = f"{len(pending):,} of {count(len(created), 'pod')} {'is' if len(pending) == 1 else 'are'}"
+        are = f"{some if len(pending) < len(created) else f'all {len(pending):,} pods are'} pending"
         fitting = sum(each.result.fits for each in pending)
         clauses.append(f"{are}: {reasons.pop()}" if len(reasons) == 1 else f"{are}; {fitting:,} would land now")
     return f"{safe('; '.join(clauses)).rstrip('.')}."
