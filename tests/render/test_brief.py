@@ -39,7 +39,7 @@ def inflated(value: Any, text: str) -> Any:
     if isinstance(value, dict):
         return {key: inflated(each, text) for key, each in value.items()}
     if isinstance(value, list):
-        return [inflated(each, text) for each in value * 6]
+        return [inflated(each, text) for each in value * 4]
     return text if isinstance(value, str) else value
 
 

@@ -4,8 +4,8 @@ from typing import Any, TypedDict
 
 from kubectl_sched.diagnostics.messages.scale_up_text import ScaleUpReason
 from kubectl_sched.queries.provisioning.changing_nodes import StartingNode
-from kubectl_sched.queries.provisioning.cluster_autoscaler_replay import GroupVerdict
 from kubectl_sched.queries.provisioning.new_karpenter_node import ThenScheduler
+from kubectl_sched.queries.provisioning.node_group_replay import GroupVerdict
 from kubectl_sched.queries.provisioning.node_pool_verdicts import PoolVerdict
 from kubectl_sched.queries.provisioning.provisioner_advice import ProvisionerAdvice
 

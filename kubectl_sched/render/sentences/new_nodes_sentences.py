@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
     from kubectl_sched.diagnostics.messages.scale_up_text import ScaleUpReason
     from kubectl_sched.queries.provisioning.changing_nodes import StartingNode
-    from kubectl_sched.queries.provisioning.cluster_autoscaler_replay import GroupVerdict
     from kubectl_sched.queries.provisioning.karpenter_replay import KarpenterAnswer
     from kubectl_sched.queries.provisioning.new_nodes import NewNodes
+    from kubectl_sched.queries.provisioning.node_group_replay import GroupVerdict
     from kubectl_sched.queries.provisioning.node_pool_verdicts import PoolVerdict
 
 _ANSWERS = {CREATED: "yes", EXISTING: "not needed", IN_FLIGHT: "not needed", UNKNOWN: "unknown"}
