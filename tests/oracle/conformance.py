@@ -8,6 +8,7 @@ fixtures/regressions as it was found; `pytest -m oracle` shrinks one that it fin
 
 import argparse
 import json
+import math
 import sys
 from collections import Counter
 from pathlib import Path
@@ -31,7 +32,10 @@ REFUSED = "refused configurations"
 CRASHED = "requests that crash kube-scheduler (not compared)"
 APART = (GATED, REFUSED, CRASHED)
 BATCH = 400
-"""Clusters that one seed gives: enough that hypothesis has left its simplest examples."""
+"""Clusters that one seed gives at most: enough that hypothesis has left its simplest examples."""
+
+PODS_A_CLUSTER = 2.3
+"""About so many pods of a generated cluster come to a cycle."""
 
 INTRODUCTION = """\
 # Conformance
@@ -144,11 +148,12 @@ class Figures:
 def run(oracle: Oracle, pods: int) -> Figures:
     """Compare at least so many pods, spread evenly over the topics."""
     figures = Figures()
+    clusters = min(BATCH, math.ceil(pods / len(TOPICS) / PODS_A_CLUSTER))
     gates = frozenset(oracle.defaults()["featureGates"])
     seed = 0
     while figures.compared[CYCLE] < pods:
         for topic in TOPICS:
-            for request in samples(requests(topic, gates), BATCH, seeded=seed):
+            for request in samples(requests(topic, gates), clusters, seeded=seed):
                 compare(oracle, request, figures, Keeper(topic, oracle.minor))
         seed += 1
         print(f"{figures.compared[CYCLE]} pods, {figures.differing[CYCLE]} differ", file=sys.stderr, flush=True)
