@@ -37,6 +37,8 @@ def explained(name: str, patch: str, folder: Path) -> Explanation:
         ("pools-of-one-name", "1.36.2", "1.36.4 mends: with 1.36.4 the pod fits on n0"),
         ("allocated-claim-beside-a-new-one", "1.35.5", "1.35.6 mends: with 1.35.6 the pod fits on n0, n1"),
         ("device-taint-rule", "1.36.2", "1.36.3 mends: 1.36.3 rejects the pod instead"),
+        ("requests-that-only-the-status-has", "1.33.0", "1.33.4 mends: with 1.33.4 the pod fits on n0"),
+        ("devices-that-count-twice", "1.33.0", "1.33.1 mends: with 1.33.1 the pod fits on n0"),
     ],
 )
 def test_a_later_patch_mends_it(name: str, patch: str, said: str, tmp_path: Path) -> None:
@@ -46,7 +48,12 @@ def test_a_later_patch_mends_it(name: str, patch: str, said: str, tmp_path: Path
 
 @pytest.mark.parametrize(
     ("name", "patch"),
-    [("pools-of-one-name", "1.36.4"), ("device-taint-rule", "1.36.3"), ("pools-of-one-name", "1.35.8")],
+    [
+        ("pools-of-one-name", "1.36.4"),
+        ("device-taint-rule", "1.36.3"),
+        ("pools-of-one-name", "1.35.8"),
+        ("host-ports-of-sidecars", "1.33.0"),
+    ],
 )
 def test_there_is_nothing_to_mend(name: str, patch: str, tmp_path: Path) -> None:
     assert explained(name, patch, tmp_path).findings == ()
