@@ -75,8 +75,8 @@ class DeviceRules(msgspec.Struct, frozen=True, kw_only=True):
     counters_include_allocating: bool = False
     """Counters are summed anew for each device, and a missing counter counts as zero."""
     failed_device_keeps_counters: bool = False
-    """A device that is given up after its counters were taken does not give them back; and a share that is given up
-    takes the mark of a shared device with it where the other shares hold no capacity."""
+    """A device that is given up after its counters were taken does not give them back. A share that is given up takes
+    the mark of a shared device with it if the other shares hold no capacity."""
     all_devices_forget_alternative: bool = False
     """The second of all devices of an alternative is looked up as if it were one of the first alternative."""
     all_alternatives_share_matches: bool = False

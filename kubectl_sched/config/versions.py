@@ -222,13 +222,13 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
     """The status of a group that does not fit begins with `pod group is unschedulable`."""
 
     failures_name_their_group: bool = False
-    """A group that is undone or not tried names the group above that failed, and a pod whose group failed with an
-    error names its group, while members that were tried keep their own reasons; before, all repeat the message of the
-    group that failed."""
+    """A group that is undone or not tried names the group above that failed. A pod whose group failed with an error
+    names its group, and members that were tried keep their own reasons. Before, all repeat the message of the failed
+    group."""
 
     group_trees_are_validated: bool = False
-    """A tree of groups has one Workload, priority and preemption policy, and limits of depth and of what a gang and a
-    group that is disrupted as a whole may hold; before, pods alone are compared with the topmost group."""
+    """A tree of groups has one Workload, priority and preemption policy, a limit of depth, and limits of what a gang
+    and a group that is disrupted as a whole may hold. Before, pods alone are compared with the topmost group."""
 
     group_policy_needs_gate: bool = True
     """The preemption policy of a group counts with PodGroupPreemptionPolicy alone, and then counts where it is unset,
@@ -248,8 +248,8 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
     """An empty value of the topology label is a domain, too."""
 
     waiting_group_preempts_first: bool = False
-    """A group whose victims are on their way out waits for them before its preemption policy is looked at, a victim on
-    a node that is gone is an error only where it is to go, and without any victim other plugins have their say."""
+    """A group whose victims are on their way out waits for them before its preemption policy is looked at. A victim on
+    a node that is gone is an error only if it is chosen. Without any victim other PostFilter plugins are asked."""
 
     unusable_order_is_dropped: bool = False
     """A pod that cannot take the cached order of nodes ends it for the members after it, and a group's preemption

@@ -63,8 +63,8 @@ class CountingHelp(ReplicaHelp):
     def raw_scores(self, state: CycleState, pod: Pod, nodes: Snapshot) -> ReplicaRawScores | None:
         """Return counts from which the raw scores for one pod after the other follow; None if there are none.
 
-        Law: after some of the pods, the raw scores are those that Score gives after as many calls of `pre_score_with`,
-        and NormalizeScore gives equal raw scores the same points whatever lies between the smallest and the largest.
+        Law: after some of the pods, the raw scores are those that Score gives after as many calls of `pre_score_with`.
+        NormalizeScore gives equal raw scores the same points whatever lies between the smallest and the largest.
         There are no counts where PreScore skips, and skips after any number of these pods, too.
         """
 

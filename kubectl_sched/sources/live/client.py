@@ -1,7 +1,7 @@
 """Requests to an API server: a failure that may pass is tried again, within bounds; every other one is one sentence.
 
 A read may always be sent again. A write is sent again in three cases only: the server says that it did nothing (429),
-the write never got there, or the caller says that doing it twice is the same as doing it once (`repeatable`).
+the write never got there, or a second time changes nothing, as the caller says (`repeatable`).
 """
 
 from __future__ import annotations

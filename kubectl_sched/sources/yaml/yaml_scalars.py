@@ -1,7 +1,7 @@
 """The meaning of a plain YAML scalar in sigs.k8s.io/yaml, through which every Kubernetes program reads YAML.
 
-Answers to go.yaml.in/yaml/v2/resolve.go, then to the way its values pass through JSON: YAML 1.1 with yes, no, on, off,
-y and n for booleans and a leading 0 for octal, but without sexagesimals, and with timestamps left as texts.
+Answers to go.yaml.in/yaml/v2/resolve.go, then to the way its values pass through JSON. It is YAML 1.1: yes, no, on,
+off, y and n are booleans, and a leading 0 is octal. There are no sexagesimals, and timestamps stay texts.
 """
 
 from __future__ import annotations

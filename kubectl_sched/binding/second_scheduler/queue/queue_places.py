@@ -24,7 +24,7 @@ PREEMPTION_PLUGIN: Final = "DefaultPreemption"
 class QueuePlaces:
     """Pods and groups, each in exactly one place.
 
-    `order` is the profile's QueueSort; `gated_by` gives the PreEnqueue plugin that holds a pod back, or None;
+    `order` is the profile's QueueSort. `gated_by` gives the PreEnqueue plugin that holds a pod back, or None.
     `group_of` gives the group with which a pod stands in the queue as one (since 1.37), or None.
     """
 
