@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from kubectl_sched.api.component_helpers.taints import DO_NOT_SCHEDULE
 from kubectl_sched.framework.amounts import amount_texts
+from kubectl_sched.framework.clauses import agreeing
 from kubectl_sched.queries.provisioning.removal_verdict import (
     AUTOSCALER,
     BUDGET,
@@ -17,6 +19,7 @@ from kubectl_sched.queries.provisioning.removal_verdict import (
     ROOM,
     UNKNOWN,
 )
+from kubectl_sched.queries.verdict.rejections import OF_CONTROLLERS
 from kubectl_sched.render.document import Commands, Document, Listing, Quote, Said, Sentence, Verdict, notes_of
 from kubectl_sched.render.safe_text import count, listed, safe
 from kubectl_sched.render.show import Shown
@@ -87,7 +90,15 @@ def _list_verdict(answer: NodeAnswer) -> str:
 
 
 def node_verdict(found: NodeExplanation) -> str:
-    """Return whether it could go and by what it is held, in a clause."""
+    """Return what keeps all pods away, whether it could go and by what it is held, in a clause."""
+    keys = (taint.key for taint in found.node.spec.taints if taint.effect in DO_NOT_SCHEDULE)
+    states = [agreeing(1, OF_CONTROLLERS[key]) for key in keys if key in OF_CONTROLLERS]
+    if found.node.spec.unschedulable and not states:
+        states = ["is cordoned"]
+    return "; ".join((*states[:1], _of_removal(found)))
+
+
+def _of_removal(found: NodeExplanation) -> str:
     removal = found.removal
     if removal.verdict == HELD:
         first, more = removal.reasons[0], len(removal.reasons) - 1
