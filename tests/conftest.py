@@ -6,16 +6,12 @@ import gc
 import os
 import signal
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from kubectl_sched.own_error import take_noted
-from tests.oracle.build import cache_home
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 # How fast a machine makes examples says nothing about the program. A commit is judged by the same examples wherever its
 # tests run: few of them in the ordinary tests, more under `pytest --hypothesis-profile=at-length`, which CI runs too.
@@ -36,9 +32,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 os.environ["PAGER"] = "cat"
 
 # Workers and the programs that tests start would compile everything anew where nothing may be written beside the
-# sources, libraries too, and so would the next run.
+# sources, libraries too, and so would the next run. Pytest's cache goes with the checkout.
 if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
-    os.environ["PYTHONPYCACHEPREFIX"] = str(cache_home() / "bytecode")
+    os.environ["PYTHONPYCACHEPREFIX"] = str(Path(__file__).parents[1] / ".pytest_cache" / "bytecode")
 
 gc.disable()
 
