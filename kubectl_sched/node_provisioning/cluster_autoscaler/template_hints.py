@@ -39,6 +39,9 @@ class TemplateHint(msgspec.Struct, frozen=True):
     gpu: str = ""
     """The annotation that holds a number of GPUs; empty where the cloud knows them by the machine's type."""
 
+    knows_disk: bool = True
+    """The cloud's template has the ephemeral storage of the machine."""
+
     @property
     def with_article(self) -> str:
         """The tag or annotation in words: `a tag of its scale set`."""

@@ -26,8 +26,9 @@ class Obstacle(Record, frozen=True, kw_only=True):
     """The obstacle to making pods: the cause in one word, a short clause, and the object that it names."""
 
     cause: str
-    """Quota, LimitRange, PodSecurity, Webhook, Policy, ServiceAccount, PriorityClass, Namespace, Refused, Suspended,
-    Paused, NoController, NoNode, WaitsForOrdinal, TooLate, StillRunning, InvalidSchedule or Failed."""
+    """Quota, LimitRange, PodSecurity, Webhook, Policy, ServiceAccount, PriorityClass, RuntimeClass, Limits, Namespace,
+    Refused, Suspended, Paused, NoController, NoNode, WaitsForOrdinal, TooLate, StillRunning, InvalidSchedule or
+    Failed."""
 
     clause: str
     detail: str = ""

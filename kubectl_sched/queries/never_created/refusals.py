@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _API_SERVER: Final = "kube-apiserver"
 _CAUSES: Final[Mapping[str, tuple[str, str]]] = {
     "QuotaExceeded": ("Quota", "quota {} has no room for more"),
+    "QuotaForClaimsExceeded": ("Quota", "quota {} has no room for more claims"),
     "QuotaWantsRequests": ("Quota", "quota {} wants requests or limits that they lack"),
     "LimitRangeTooMuch": ("LimitRange", "a LimitRange of the namespace refuses them"),
     "LimitRangeTooLittle": ("LimitRange", "a LimitRange of the namespace refuses them"),
@@ -29,6 +30,12 @@ _CAUSES: Final[Mapping[str, tuple[str, str]]] = {
         "PriorityClass",
         "priority or policy differs from the PriorityClass",
     ),
+    "PriorityClassIsForOtherNamespaces": ("Quota", "no quota of the namespace allows their priority class"),
+    "RequestAboveItsLimit": ("Limits", "a container requests more than its own limit"),
+    "RuntimeClassMissing": ("RuntimeClass", "runtime class {} does not exist"),
+    "SecurityContextConstraints": ("PodSecurity", "no security context constraints allow them"),
+    "NamespaceSelectsOtherNodes": ("Namespace", "their node selector contradicts that of the namespace"),
+    "NamespaceAllowsOtherTolerations": ("Namespace", "the namespace does not allow their tolerations"),
     "NamespaceIsEnding": ("Namespace", "namespace {} is being deleted"),
 }
 """By the name of a text: the cause, and a clause that takes the name of the object."""
@@ -63,16 +70,17 @@ def _detail(found: Statement) -> str:
     """Return what the text says beyond its clause: a quota's numbers, the reason given, or the meaning."""
     if found.place("requested"):
         return _quota_numbers(found)
-    if found.place("webhook") or found.place("policy") or found.place("level"):
+    if found.place("why"):
         return found.place("why")
     return found.meaning.says if found.meaning is not None and found.meaning.name in _CAUSES else ""
 
 
 def _quota_numbers(found: Statement) -> str:
     """Return `a pod asks for 2 requests.cpu, 3 of 4 are used`, for each resource."""
+    what = "a claim" if found.place("claim") else "a pod"
     asked, used, limits = (_amounts(found.place(name)) for name in ("requested", "used", "limited"))
     parts = (
-        f"a pod asks for {amount} {resource}, {used.get(resource, '?')} of {limits.get(resource, '?')} are used"
+        f"{what} asks for {amount} {resource}, {used.get(resource, '?')} of {limits.get(resource, '?')} are used"
         for resource, amount in asked.items()
     )
     return "; ".join(parts)

@@ -33,6 +33,7 @@ _OF_THE_CLOUD: Final = ("kubernetes.io/", "node.kubernetes.io/", "topology.", "b
 """Labels that the cloud's description of a group has by itself, by how they begin."""
 
 _KNOWN_RESOURCES: Final = frozenset({"nvidia.com/gpu"})
+_DISK: Final = "ephemeral-storage"
 _MOST: Final = 3
 _NODES_TRIED: Final = 3
 _BALANCED: Final = 8
@@ -80,7 +81,7 @@ def at_zero(group: NodeGroup, pod: Pod, nodes: Iterable[Node]) -> Iterator[Provi
         return
     also = f" ({hint.also})" if hint.also else ""
     of_labels = [(*hint.of_label(key, value), f"the label {key}") for key, value in _labels(pod).items()]
-    wanted = _resources(pod, with_known=bool(hint.gpu))
+    wanted = _resources(pod, with_known=bool(hint.gpu)) | ({} if hint.knows_disk else _disk(pod))
     of_resources = [
         (*((hint.gpu, amount) if hint.gpu and name in _KNOWN_RESOURCES else hint.of_resource(name, amount)), name)
         for name, amount in wanted.items()
@@ -183,6 +184,12 @@ def _resources(pod: Pod, *, with_known: bool) -> dict[str, str]:
         for name, amount in pod_requests(pod).items()
         if "/" in name and (with_known or name not in _KNOWN_RESOURCES)
     }
+
+
+def _disk(pod: Pod) -> dict[str, str]:
+    """The ephemeral storage that the pod requests, if any."""
+    wanted = pod_requests(pod).get(_DISK)
+    return {_DISK: str(wanted)} if wanted else {}
 
 
 def _required(pod: Pod) -> list[tuple[str, tuple[str, ...]]]:

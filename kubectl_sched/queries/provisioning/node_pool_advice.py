@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from kubectl_sched.api.karpenter import NodePool
+    from kubectl_sched.api.meta import Condition
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.node_provisioning.karpenter.operator_options import Options
     from kubectl_sched.node_provisioning.karpenter.scheduling.requirement import Requirement
@@ -86,6 +87,23 @@ def more_replicas(pool: NodePool, replicas: int) -> ProvisionerAdvice:
         sentence=(
             f"NodePool {pool.name} has a fixed number of nodes ({replicas}), and the pod fits on one of them: raise "
             f"spec.replicas to {replicas + 1}, or have a NodePool without it"
+        ),
+    )
+
+
+def made_ready(pool: NodePool, lacking: Condition) -> ProvisionerAdvice:
+    """Advise to mend what a condition of a NodePool says: its NodeClass, else the NodePool itself."""
+    node_class = pool.spec.template.spec.node_class_ref
+    is_of_class = lacking.type == "NodeClassReady" and node_class.name
+    kind, name = (node_class.kind, node_class.name) if is_of_class else ("NodePool", pool.name)
+    said = lacking.message or lacking.reason or f"condition {lacking.type} is {lacking.status or 'not set'}"
+    return ProvisionerAdvice(
+        kind=NODE_POOL,
+        name=pool.name,
+        field="spec.template.spec.nodeClassRef" if is_of_class else "status.conditions",
+        sentence=(
+            f"NodePool {pool.name} is not ready, so Karpenter makes no node of it ({lacking.type}: {said}): mend "
+            f"{kind} {name} (kubectl describe {kind.lower()} {name})"
         ),
     )
 

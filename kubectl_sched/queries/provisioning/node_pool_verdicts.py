@@ -16,7 +16,13 @@ from kubectl_sched.node_provisioning.karpenter.scheduling.volume_topology import
     MissingVolumeObject,
     volume_requirements,
 )
-from kubectl_sched.queries.provisioning.node_pool_advice import LimitUse, changed_pool, higher_limits, more_replicas
+from kubectl_sched.queries.provisioning.node_pool_advice import (
+    LimitUse,
+    changed_pool,
+    higher_limits,
+    made_ready,
+    more_replicas,
+)
 from kubectl_sched.queries.provisioning.provisioner_advice import (
     ProvisionerAdvice,  # noqa: TC001 - the JSON Schema is made from the types
 )
@@ -71,7 +77,7 @@ class PoolJudge:
     def verdict(self, pool: NodePool, ignored: str) -> PoolVerdict:
         """Judge a NodePool; `ignored` is the reason why Karpenter does not look at the pod at all."""
         if not usable_pools([pool]):
-            advice = tuple(self._more_replicas(pool))
+            advice = (*self._more_replicas(pool), *self._made_ready(pool))
             return PoolVerdict(name=pool.name, verdict=IMPOSSIBLE, reason=_unusable(pool), advice=advice)
         if ignored:
             return PoolVerdict(name=pool.name, verdict=IMPOSSIBLE, reason=ignored)
@@ -88,6 +94,13 @@ class PoolJudge:
         spec = pool.spec
         if spec.replicas is not None and self._apart(replace(pool, spec=replace(spec, replicas=None))) is not None:
             yield more_replicas(pool, spec.replicas)
+
+    def _made_ready(self, pool: NodePool) -> Iterator[ProvisionerAdvice]:
+        """Yield what keeps a NodePool from being ready, unless it would make no node for the pod all the same."""
+        if pool.spec.replicas is None and pool.metadata.deletion_timestamp is None:
+            lacking = next((each for each in pool.status.conditions if _keeps_from_being_ready(each)), None)
+            if lacking is not None and self._would_make(pool, self._pod) is not False:
+                yield made_ready(pool, lacking)
 
     def _possible(self, pool: NodePool, claim: PlannedNodeClaim) -> PoolVerdict:
         count = len(claim.rows)
@@ -214,6 +227,11 @@ def _unusable(pool: NodePool) -> str:
 
 _NAMED = frozenset({"Ready", "ValidationSucceeded", "NodeClassReady", "NodeRegistrationHealthy"})
 """Conditions that are named by themselves, and one that Ready does not depend on."""
+
+
+def _keeps_from_being_ready(condition: Condition) -> bool:
+    """Report whether Ready is not True for this condition; Ready itself sums the others up."""
+    return condition.status != "True" and condition.type not in {"Ready", "NodeRegistrationHealthy"}
 
 
 def _lacking(name: str, condition: Condition | None) -> str:

@@ -70,7 +70,7 @@ def _never_created(facts: PodFacts) -> Iterable[str]:
         held = tuple(_held(facts))
         if held:
             return held
-    return (*(f"never created: {fact}" for fact in _evidence(facts)[:1]), "never created")
+    return tuple(f"never created: {fact}" for fact in _evidence(facts)[:1]) or ("never created",)
 
 
 def _refused(facts: PodFacts) -> Iterable[str]:
