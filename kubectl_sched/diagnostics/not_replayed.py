@@ -31,9 +31,9 @@ def _group_cycle(result: CycleResult) -> Iterator[str]:
     group = result.nodes.objects.get(PodGroup, name, namespace)
     gang = group.spec.scheduling_policy.gang if group is not None else None
     needed = f"minCount {gang.min_count}" if gang is not None else "no gang policy"
-    pods = (*result.nodes.whole.existing_pods.pods, *result.nodes.pending)
-    members = {pod.metadata.name for pod in pods if pod.metadata.namespace == namespace and pod.group_name == name}
-    named = sorted(members | {result.pod.metadata.name})
+    members = result.nodes.group_members
+    keys = members.placed(namespace, name) | members.waiting(namespace, name)
+    named = sorted({key.rpartition("/")[2] for key in keys} | {result.pod.metadata.name})
     shown = ", ".join(named[:_MEMBERS_NAMED]) + (", ..." if len(named) > _MEMBERS_NAMED else "")
     yield (
         f"the pod is one of group {name} ({needed if group is not None else 'which does not exist'}; members seen: "

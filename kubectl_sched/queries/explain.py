@@ -327,10 +327,14 @@ class PodExplainer:
         made, warned = new_nodes_beside(found.result, pod, self._dump, asking, self._question.new_nodes, events)
         return replace(found, new_nodes=made, warnings=(*found.warnings, *warned))
 
+    @cached_property
+    def _shows_autoscaler(self) -> bool:
+        return any(map(shows_autoscaler, self._dump.objects))
+
     def _may_get_node(self, result: ScheduleResult) -> bool:
         """Report whether the pod fits nowhere while an autoscaler may be there."""
         is_waiting = result.outcome is Outcome.UNSCHEDULABLE and not result.current_node
-        return is_waiting and any(map(shows_autoscaler, self._dump.objects))
+        return is_waiting and self._shows_autoscaler
 
     def with_new_nodes(self, found: Explanation) -> Explanation:
         """Add what autoscalers would do for a pod that fits nowhere, if any autoscaler is seen."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -9,9 +10,10 @@ from kubectl_sched.api.apimachinery.timestamps import moment
 from kubectl_sched.api.core import Event, Node
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.api.storage import PersistentVolumeClaim, StorageClass
+from kubectl_sched.snapshot.objects import Objects
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from datetime import datetime
 
     from kubectl_sched.api.meta import KubernetesObject
@@ -62,6 +64,29 @@ class Surroundings:
         return {pod.metadata.uid: pod for pod in self.dump.pods if pod.metadata.uid}
 
     @cached_property
+    def pods_by_key(self) -> dict[str, Pod]:
+        """The pods by `namespace/name`; of several with one name the first."""
+        return {pod.key: pod for pod in reversed(self.dump.pods)}
+
+    @cached_property
+    def _owned(self) -> dict[tuple[str, str, str], list[KubernetesObject]]:
+        found: dict[tuple[str, str, str], list[KubernetesObject]] = {}
+        for item in self.dump.objects:
+            owner = item.metadata.controller
+            if owner is not None:
+                found.setdefault((owner.kind, item.metadata.namespace, owner.name), []).append(item)
+        return found
+
+    @cached_property
+    def workloads(self) -> Objects:
+        """The objects besides pods, by kind and name."""
+        return Objects(self.dump.others)
+
+    def owned_by(self, kind: str, namespace: str, name: str) -> Sequence[KubernetesObject]:
+        """The objects that a workload of that name controls, pods and others."""
+        return self._owned.get((kind, namespace, name), ())
+
+    @cached_property
     def failed_to_start(self) -> tuple[Pod, ...]:
         """The bound pods of which a container waits for its start, or an event says that it failed."""
         told = {place for place, events in self._events.items() if any(each.reason == "Failed" for each in events)}
@@ -90,6 +115,14 @@ class Surroundings:
         nodes = (item for item in self.dump.others if isinstance(item, Node))
         return [(time, node) for node in nodes if (time := moment(node.metadata.creation_timestamp)) is not None]
 
+    @cached_property
+    def _pod_moments(self) -> list[datetime]:
+        return sorted(at for at, _ in self.pod_times)
+
+    @cached_property
+    def _node_moments(self) -> list[datetime]:
+        return sorted(at for at, _ in self.node_times)
+
     def events(self, pod: Pod) -> list[Event]:
         """The events about the pod, and about no earlier one of its name; the newest first."""
         found = self._events.get(("Pod", pod.metadata.namespace, pod.metadata.name), [])
@@ -116,14 +149,14 @@ class Surroundings:
 
     def pod_of_key(self, key: str) -> Pod | None:
         """The pod of that `namespace/name`, as events of older schedulers tell of pods."""
-        return next((pod for pod in self.dump.pods if pod.key == key), None)
+        return self.pods_by_key.get(key)
 
     def since(self, time: str) -> tuple[int, int]:
         """Count the bound pods and the nodes that are younger than that."""
         then = moment(time)
         if then is None:
             return 0, 0
-        return sum(at > then for at, _ in self.pod_times), sum(at > then for at, _ in self.node_times)
+        return _younger(self._pod_moments, then), _younger(self._node_moments, then)
 
     def before(self, time: str, keep: Pod) -> list[KubernetesObject]:
         """The objects without the nodes and the other pods that are younger than that; of pending ones their age tells.
@@ -138,6 +171,10 @@ class Surroundings:
         young = {(type(item), item.key) for at, item in times if at is not None and at > then}
         young -= {(Pod, keep.key), (Node, keep.spec.node_name)}
         return [item for item in self.dump.objects if (type(item), item.key) not in young]
+
+
+def _younger(moments: Sequence[datetime], then: datetime) -> int:
+    return len(moments) - bisect_right(moments, then)
 
 
 def bound_at(pod: Pod) -> str | None:

@@ -7,6 +7,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, TypeAlias
 
 from kubectl_sched.api.component_helpers.resource_names import PODS
+from kubectl_sched.diagnostics.findings.resources.pending_resizes import shortage_on
 from kubectl_sched.framework.amounts import amount_texts
 from kubectl_sched.framework.clauses import agreeing, first_few
 from kubectl_sched.suggestions.change import Change, Kind
@@ -171,12 +172,9 @@ def eviction(result: ScheduleResult, victims: Sequence[Pod]) -> Change:
 def _freeing(result: ScheduleResult, victims: Sequence[Pod]) -> str:
     """`, which frees 2 cpu, 1Gi memory`; nothing where the node is not short of anything that they request."""
     row = result.nodes.row_of[victims[0].spec.node_name]
-    short = [
-        str(fact.facts["resource"]) for fact in result.filter_evidence("NodeResourcesFit", row) if "free" in fact.facts
-    ]
     freed = {
         resource: sum(result.nodes.resource_of(pod).requested.get(resource, 0) for pod in victims)
-        for resource in short
+        for resource in shortage_on(result, row)
         if resource != PODS
     }
     told = [f"{amount_texts(resource, amount)[0]} {resource}" for resource, amount in freed.items() if amount]

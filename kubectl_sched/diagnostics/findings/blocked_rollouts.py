@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import numpy as np
 
 from kubectl_sched.api.apps import DaemonSet, Deployment, ReplicaSet
+from kubectl_sched.api.pod import Pod
 from kubectl_sched.diagnostics.findings.finding import Finding
 from kubectl_sched.scheduler.result import Outcome
 from kubectl_sched.scheduler.schedule_one import schedule_one
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kubectl_sched.api.apps import IntOrPercent, UpdateStrategy
-    from kubectl_sched.api.pod import Pod
     from kubectl_sched.scheduler.cycle_result import CycleResult
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.shell_commands import ShellCommand
@@ -100,9 +100,8 @@ def _older_daemons(result: ScheduleResult, name: str, around: Surroundings) -> t
     existing, own = result.nodes.existing_pods, result.pod
     removed = np.zeros(len(existing), dtype=np.bool_)
     found: list[Pod] = []
-    for pod in around.dump.pods:
-        owner = pod.metadata.controller
-        if not pod.is_daemon or owner is None or (owner.name, pod.namespace) != (name, own.namespace):
+    for pod in around.owned_by("DaemonSet", own.namespace, name):
+        if not isinstance(pod, Pod):
             continue
         index = existing.find(pod.namespace, pod.name)
         if index is not None and pod.metadata.labels.get(_REVISION) != own.metadata.labels.get(_REVISION):
@@ -121,14 +120,7 @@ def _deployment_of(pod: Pod, around: Surroundings) -> Deployment | None:
 
 
 def _named(around: Surroundings, kind: type[Item], name: str, namespace: str) -> Item | None:
-    return next(
-        (
-            item
-            for item in around.dump.others
-            if isinstance(item, kind) and (item.name, item.namespace) == (name, namespace)
-        ),
-        None,
-    )
+    return around.workloads.get(kind, name, namespace)
 
 
 def _may_end_an_old_pod(deployment: Deployment) -> bool:
@@ -152,25 +144,18 @@ def _of(amount: IntOrPercent | None, replicas: int) -> int:
 def _old_pods(result: ScheduleResult, deployment: Deployment, around: Surroundings) -> tuple[Mask, Sequence[Pod]]:
     """Return the pods of the Deployment's other ReplicaSets that are on nodes, as a mask over existing pods, too."""
     own = result.pod.metadata.controller
-    older = {
+    older = [
         item.name
-        for item in around.dump.others
-        if isinstance(item, ReplicaSet)
-        and item.namespace == deployment.namespace
-        and (above := item.metadata.controller) is not None
-        and (above.kind, above.name) == ("Deployment", deployment.name)
-        and (own is None or item.name != own.name)
-    }
+        for item in around.owned_by("Deployment", deployment.namespace, deployment.name)
+        if isinstance(item, ReplicaSet) and (own is None or item.name != own.name)
+    ]
     existing = result.nodes.existing_pods
     removed = np.zeros(len(existing), dtype=np.bool_)
     found: list[Pod] = []
-    for pod in around.dump.pods if older else ():
-        owner = pod.metadata.controller
-        is_old = owner is not None and owner.kind == "ReplicaSet" and owner.name in older
-        if not is_old or pod.namespace != deployment.namespace:
-            continue
-        index = existing.find(pod.namespace, pod.name)
-        if index is not None:
+    of_older = (pod for name in older for pod in around.owned_by("ReplicaSet", deployment.namespace, name))
+    for pod in of_older:
+        index = existing.find(pod.namespace, pod.name) if isinstance(pod, Pod) else None
+        if isinstance(pod, Pod) and index is not None:
             removed[index] = True
             found.append(pod)
     return removed, found

@@ -28,9 +28,7 @@ _SHOWN: Final = 3
 
 def findings(result: ScheduleResult, around: Surroundings) -> Iterator[Finding]:
     """Yield what the pod has from its namespace, where that keeps it from nodes or lets it land where it does."""
-    namespace = next(
-        (item for item in around.dump.others if isinstance(item, Namespace) and item.name == result.pod.namespace), None
-    )
+    namespace = around.workloads.get(Namespace, result.pod.namespace)
     if namespace is None:
         return
     for annotation, selector in namespace.added_node_selectors.items() if _rejects(result, "NodeAffinity") else ():

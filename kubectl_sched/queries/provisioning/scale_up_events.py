@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from kubectl_sched.api.apimachinery.timestamps import seconds_between, to_the_second
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kubectl_sched.queries.explanation import Explanation
+    from kubectl_sched.sources.pod_surroundings import Surroundings
     from kubectl_sched.suggestions.suggestion import Suggestion
 
 _STATUS: Final = ("ConfigMap", "cluster-autoscaler-status")
@@ -65,17 +67,23 @@ def left_to_people(found: Explanation, now: str | None) -> Iterator[Suggestion]:
         yield _look(f"the cloud gave a node group no node, and cluster-autoscaler tries again later ({when})", found)
 
 
-def _look(fact: str, found: Explanation) -> Suggestion:
-    """Ask whoever runs the cluster to look at the cloud, with the newest failure that cluster-autoscaler told of."""
-    failures = [
+@lru_cache(maxsize=1)
+def _newest_failure(around: Surroundings) -> Event | None:
+    """Return the newest event of a failed scale-up, once for all pods that are explained."""
+    failures = (
         each
-        for each in (found.around.dump.others if found.around is not None else ())
+        for each in around.dump.others
         if isinstance(each, Event)
         and (each.about.kind, each.about.name) == _STATUS
         and each.reason in _FAILURES
         and each.component == CLUSTER_AUTOSCALER
-    ]
-    newest = max(failures, key=lambda each: each.last_seen, default=None)
+    )
+    return max(failures, key=lambda each: each.last_seen, default=None)
+
+
+def _look(fact: str, found: Explanation) -> Suggestion:
+    """Ask whoever runs the cluster to look at the cloud, with the newest failure that cluster-autoscaler told of."""
+    newest = _newest_failure(found.around) if found.around is not None else None
     said = (
         f"; {newest.reason} at {to_the_second(newest.last_seen)}: {quoted(newest.text)}" if newest is not None else ""
     )

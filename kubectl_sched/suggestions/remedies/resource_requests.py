@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from kubectl_sched.api.apimachinery.quantity import milli_value, value
 from kubectl_sched.api.component_helpers.pod_qos import pod_qos
 from kubectl_sched.api.component_helpers.resource_names import PODS, is_extended_resource_name
-from kubectl_sched.diagnostics.findings.resources.pending_resizes import SHRINKING, resizes_in_the_way
+from kubectl_sched.diagnostics.findings.resources.pending_resizes import SHRINKING, resizes_in_the_way, shortage_on
 from kubectl_sched.framework.amounts import amount_text, amount_texts, is_bytes
 from kubectl_sched.framework.clauses import first_few
 from kubectl_sched.lazy_pattern import pattern
@@ -50,13 +50,10 @@ _WHEN_BUSY = {
 
 def fit_in(result: ScheduleResult, row: int) -> Iterator[Way]:
     """Request less of every resource that is short on the row's node, or free as much there."""
-    facts = [dict(fact.facts) for fact in result.filter_evidence("NodeResourcesFit", row)]
-    capacity = {str(fact["resource"]): _number(fact["capacity"]) for fact in facts if "capacity" in fact}
-    missing = {
-        str(fact["resource"]): _number(fact["wanted"]) - _number(fact["free"]) for fact in facts if "free" in fact
-    }
-    if not missing or len(missing) < len(facts):
+    missing = shortage_on(result, row)
+    if not missing:
         return
+    capacity = {resource: int(result.nodes.allocatable(resource)[row]) for resource in missing}
     for lower in (partial(_in_its_unit, result), partial(_less, result.pod)):
         less = [lower(resource, amount) for resource, amount in missing.items()]
         lowered = tuple(change for change in less if change is not None)
@@ -66,7 +63,8 @@ def fit_in(result: ScheduleResult, row: int) -> Iterator[Way]:
         from kubectl_sched.suggestions.remedies.max_pods import with_more_pods  # most nodes lack something else
 
         yield (with_more_pods(result, row, missing[PODS]),)
-    if all(_number(fact["wanted"]) <= capacity[str(fact["resource"])] for fact in facts):
+    requests = result.nodes.resource_of(result.pod).requested
+    if all(requests.get(resource, 1) <= most for resource, most in capacity.items()):
         resizing = resizes_in_the_way(result, row)
         if resizing:
             yield (resized(resizing),)  # nobody else has to go then
@@ -96,11 +94,6 @@ def resized(resizing: Sequence[Resize]) -> Change:
         resizes=tuple((each.pod, each.becomes) for each in resizing),
         caution="whoever asked for it, such as a VerticalPodAutoscaler, may ask again",
     )
-
-
-def _number(fact: object) -> int:
-    assert isinstance(fact, int)  # noqa: S101 - amounts are in the scheduler's whole units
-    return fact
 
 
 def _free(result: ScheduleResult, row: int, missing: Mapping[str, int], capacity: Mapping[str, int]) -> Change:

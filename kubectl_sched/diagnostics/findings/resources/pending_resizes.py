@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from kubectl_sched.api.apimachinery.quantity import InvalidQuantity
+from kubectl_sched.api.component_helpers.resource_names import PODS
 from kubectl_sched.diagnostics.findings.finding import Finding
 from kubectl_sched.diagnostics.findings.resources.lacking_nodes import FIT, ROWS_EXAMINED
 from kubectl_sched.framework.amounts import amount_texts
@@ -32,6 +33,8 @@ SHRINKING: Final = "Shrinking"
 GROWING: Final = "Growing"
 
 _NODES_NAMED: Final = 2
+_FULL: Final = "Too many pods"
+_LACKING: Final = "Insufficient "
 
 
 class Resize(Record, frozen=True, kw_only=True):
@@ -64,12 +67,17 @@ def resizes_on(result: ScheduleResult, row: int) -> Iterator[Resize]:
 
 def shortage_on(result: ScheduleResult, row: int) -> dict[str, int]:
     """Return how much of each resource the node lacks for the pod, in the scheduler's units."""
-    facts = (fact.facts for fact in result.filter_evidence(FIT, row))
-    return {
-        str(fact["resource"]): wanted - free
-        for fact in facts
-        if isinstance(wanted := fact.get("wanted"), int) and isinstance(free := fact.get("free"), int) and wanted > free
-    }
+    nodes, requests = result.nodes, result.nodes.resource_of(result.pod).requested
+    missing: dict[str, int] = {}
+    for reason in (reason for status in result.rejections(row) if status.plugin == FIT for reason in status.reasons):
+        is_places = reason == _FULL
+        resource = PODS if is_places else reason.removeprefix(_LACKING)
+        used = nodes.pod_count if is_places else nodes.requested(resource)
+        free = int(nodes.allocatable(resource)[row]) - int(used[row])
+        lacks = (1 if is_places else requests.get(resource, 0)) - free
+        if lacks > 0:
+            missing[resource] = lacks
+    return missing
 
 
 def resizes_in_the_way(result: ScheduleResult, row: int) -> tuple[Resize, ...]:

@@ -18,7 +18,6 @@ from kubectl_sched.shell_commands import describe
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from kubectl_sched.api.pod import Pod
     from kubectl_sched.framework.evidence import JSON
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.sources.pod_surroundings import Surroundings
@@ -40,8 +39,7 @@ def findings(result: ScheduleResult, around: Surroundings) -> Iterator[Finding]:
         for evidence in result.filter_evidence(_PLUGIN, row):
             for claim, device in _holders(evidence.facts):
                 holders.setdefault(claim, device)
-    pods = {pod.key: pod for pod in around.dump.pods} if holders else {}
-    unused = ((key, device, _why(result, key, pods)) for key, device in holders.items())
+    unused = ((key, device, _why(result, key, around)) for key, device in holders.items())
     for key, device, why in islice((each for each in unused if each[2]), _CLAIMS_NAMED):
         namespace, _, name = key.partition("/")
         command = describe("resourceclaim", namespace, name)
@@ -63,7 +61,7 @@ def _holders(facts: Mapping[str, JSON]) -> Iterator[tuple[str, str]]:
                 yield str(holder.get("claim", "")), str(device.get("device", ""))
 
 
-def _why(result: ScheduleResult, key: str, pods: Mapping[str, Pod]) -> str:
+def _why(result: ScheduleResult, key: str, around: Surroundings) -> str:
     """Return why no pod uses the claim; empty if one does or may."""
     namespace, _, name = key.partition("/")
     claim = result.nodes.objects.get(ResourceClaim, name, namespace)
@@ -71,7 +69,7 @@ def _why(result: ScheduleResult, key: str, pods: Mapping[str, Pod]) -> str:
         return ""
     told = "it is reserved for nobody"
     for consumer in claim.status.reserved_for:
-        pod = pods.get(f"{namespace}/{consumer.name}")
+        pod = around.pod_of_key(f"{namespace}/{consumer.name}")
         is_gone = pod is None or (consumer.uid and pod.metadata.uid and consumer.uid != pod.metadata.uid)
         if not is_gone and pod is not None and not pod.has_ended:
             return ""

@@ -5,6 +5,7 @@ Answers to pkg/controller/volume/persistentvolume/pv_controller.go; the schedule
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from kubectl_sched.api.component_helpers.csi_translation import in_tree_plugin_named
@@ -128,6 +129,7 @@ def _of_provisioner(
     return f"{start}: look at its pods and at the claim's events"
 
 
+@lru_cache(maxsize=64)
 def _has_pod(around: Surroundings, provisioner: str) -> bool:
     """Report whether a pod names the provisioner, or has the first word of its name in its own or in an image."""
     words = provisioner.rpartition("/")[2].split(".")
