@@ -21,7 +21,7 @@ def snapshot(
     connection: ConnectionOptions,
 ) -> None:
     """Save what a replay needs and nothing that is secret, for --from."""
-    from kubectl_sched.cli.options.state_source import read_replayable
+    from kubectl_sched.cli.options.state_source import read_replayable, read_source
     from kubectl_sched.diagnostics.messages.scheduler_reasons import own_reasons
     from kubectl_sched.render.writers.data import warn
     from kubectl_sched.safe_output import write_error
@@ -32,9 +32,12 @@ def snapshot(
     from kubectl_sched.sources.pod_selection import Selection
 
     check_name(file)
-    dump, _ = read_replayable(source, connection, Selection(namespace=None, also=(*EVERYTHING, *GATES)))
+    own = selection.in_namespace
+    read = read_replayable if own is None else read_source  # what was said of its pods is worth keeping, too
+    everything = Selection(namespace=None, also=(*EVERYTHING, *GATES), own_namespace=own)
+    dump, _ = read(source, connection, everything)
     warn(dump.warnings)
-    dump = with_chosen_pods(dump, selection.in_namespace, selection.selector)
+    dump = with_chosen_pods(dump, own, selection.selector)
     if anonymize:
         from kubectl_sched.sources.export.anonymizer import anonymized
 

@@ -42,7 +42,8 @@ class Selection(Record, frozen=True, kw_only=True):
 
     `also` are kinds to read whatever the pods need, and `needless` those not to read even if they do, as these pods are
     not what is asked about. Without `replays` no pod is to be replayed, so that nodes, pods and their schedulers are
-    all that is needed. With `looks_elsewhere` names that mean nothing in the namespace are looked up in the others.
+    all that is needed. Where the pods of all namespaces may not be read, `own_namespace` is, as far as it may be.
+    With `looks_elsewhere` names that mean nothing in the namespace are looked up in the others.
     """
 
     targets: tuple[str, ...] = ()
@@ -52,6 +53,7 @@ class Selection(Record, frozen=True, kw_only=True):
     also: tuple[str, ...] = ()
     needless: frozenset[str] = frozenset()
     replays: bool = True
+    own_namespace: str | None = None
     looks_elsewhere: bool = False
 
     @property

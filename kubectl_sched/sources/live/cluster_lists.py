@@ -92,6 +92,16 @@ class ClusterLists:
                     raise
         return results
 
+    def refuses(self, kind: str) -> bool:
+        """Report whether all objects of the kind together may not be read."""
+        return any((each.kind, each.namespace) == (kind, "") for each in self.forbidden)
+
+    def take_refusal(self, kind: str) -> Forbidden:
+        """Return what is noted of a kind that is refused, and note it no longer, as its absence is told otherwise."""
+        found = next(each for each in self.forbidden if (each.kind, each.namespace) == (kind, ""))
+        self.forbidden = [each for each in self.forbidden if each.kind != kind]
+        return found
+
     def refused(self, need: Need, error: ResponseError) -> None:
         """Note what may not be read."""
         kind = BY_NAME[need.kind]

@@ -15,6 +15,7 @@ from kubectl_sched.api.kueue import PendingWorkloadsSummary
 from kubectl_sched.api.pod import Pod
 from kubectl_sched.errors import SchedError
 from kubectl_sched.sources.dump.collection import Collection
+from kubectl_sched.sources.dump.dump import about_limit
 from kubectl_sched.sources.garbage_collection import garbage_collection_paused
 from kubectl_sched.sources.kinds import BY_NAME
 from kubectl_sched.sources.live.client import Server
@@ -27,6 +28,7 @@ from kubectl_sched.sources.live.live_errors import ResponseError
 from kubectl_sched.sources.live.needed_kinds import (
     GATES,
     NOT_SUCCEEDED,
+    OF_ALL_NAMESPACES,
     Need,
     autoscaler_evidence,
     autoscaler_needs,
@@ -44,6 +46,7 @@ from kubectl_sched.sources.resolved_names import resolved
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+    from concurrent.futures import Future
 
     from kubectl_sched.api.meta import KubernetesObject
     from kubectl_sched.sources.dump.dump import Dump
@@ -117,6 +120,8 @@ class _Reading:
     def dump(self, selection: Selection) -> Dump:
         version = self._pool.submit(read_version, self._server)
         self._lists.read_state()
+        if selection.own_namespace is not None and self._lists.refuses("Pod"):
+            return self._of_namespace(selection, version)
         finder = PodFinder(self._server, self._lister, self._lists.state)
         if selection.means_everybody:  # the longest list first: what comes later waits for a connection
             finder.begin_everybody(self._pool)
@@ -139,6 +144,22 @@ class _Reading:
         lists = [*lists, *holders, *self._places(held, holders)]
         read = self._together(finder, [*lists, *told, *lacking], [*pods, *context, *instead], version.result())
         return replace(read, objects=(*read.objects, *scheduler_logs(read, self._server)))
+
+    def _of_namespace(self, selection: Selection, version: Future[str | None]) -> Dump:
+        """Read the one namespace, and what has none, whatever of it may not be read."""
+        namespace = selection.own_namespace or ""
+        finder = PodFinder(self._server, self._lister, self._lists.state)
+        selection = replace(selection, namespace=namespace)
+        pods, _ = _divided(finder.selected(selection), selection)
+        wanted = {*map(Need, selection.also), *needs(pods)}
+        narrowed = {_within(need, namespace) for need in (Need("Node"), *self._lists.served([*wanted]))}
+        asked = sorted(each for each in narrowed if not each.fields or each._replace(fields="") not in narrowed)
+        lists = self._lists.results(self._lists.ask([*asked, *event_needs(pods)]))
+        everybody = self._lists.take_refusal("Pod")
+        read = self._together(finder, lists, [*pods], version.result())
+        limit = f"namespace {namespace}"
+        warned = f"not allowed to list pods of all namespaces: {about_limit(limit)}; the missing rule: {everybody.rule}"
+        return replace(read, pods_of=(limit,), warnings=(warned, *read.warnings))
 
     def _places(self, held: list[KubernetesObject], lists: Iterable[Listed]) -> list[Listed]:
         """Ask Kueue's visibility API, where it is served, about the LocalQueues of the workloads that wait."""
@@ -218,6 +239,12 @@ def _autoscaling(
 
 def _of_kind(lists: Iterable[Listed], kind: type[Item]) -> list[Item]:
     return [item for listed in lists if listed.kind.type is kind for item in cast("list[Item]", listed.objects)]
+
+
+def _within(need: Need, namespace: str) -> Need:
+    """Return the list in the namespace, but for kinds that are kept elsewhere for all pods."""
+    is_elsewhere = not BY_NAME[need.kind].namespaced or need.namespace or need.kind in OF_ALL_NAMESPACES
+    return need if is_elsewhere else need._replace(namespace=namespace)
 
 
 def _but_needless(wanted: Iterable[Need], selection: Selection) -> list[Need]:

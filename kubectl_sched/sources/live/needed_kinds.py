@@ -60,6 +60,9 @@ ADMISSION = ("LimitRange", "ResourceQuota", "RuntimeClass", "PriorityClass")
 EVERYTHING = ("PodDisruptionBudget", *STORAGE, *DEVICES, *SELECTORS, *WORKLOADS, *ADMISSION)
 """The kinds that placing pods which do not exist yet may look at."""
 
+OF_ALL_NAMESPACES = frozenset({"CSIStorageCapacity"})
+"""Namespaced kinds whose objects are in the namespace of whoever makes them, and tell about all pods."""
+
 NOT_SUCCEEDED = "status.phase!=Succeeded"
 """kube-scheduler sees no pod that has ended; those that a kubelet refused say which nodes refuse pods."""
 

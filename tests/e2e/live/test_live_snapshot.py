@@ -9,7 +9,7 @@ import pytest
 
 from tests.e2e.api import Api, Json
 from tests.e2e.control_plane import ADMIN_TOKEN, ControlPlane
-from tests.e2e.live.test_live import fill, pod, pods_of, program
+from tests.e2e.live.test_live import fill, grant, pod, pods_of, program
 from tests.e2e.live.test_scenarios import bound
 from tests.e2e.patience import until
 
@@ -103,6 +103,53 @@ def test_a_snapshot_of_one_namespace_has_its_pods_alone_and_says_so(
     assert {each["pod"]["name"] for each in listed} == {"big", "stored", "gated", "foreign"}
     gone = program(control_plane, "explain", "busy-0", "-n", "team", "--from", path)
     assert (gone.returncode, gone.stdout) == (2, "")
+
+
+def allow(plane: ControlPlane, user: str, *resources: str, namespace: str | None = None) -> None:
+    """Let the user list these resources of the core group, in one namespace or in all of the cluster."""
+    rules = [{"apiGroups": [""], "resources": list(resources), "verbs": ["list"]}]
+    name = f"{user}-lists-{'-'.join(resources)}"
+    with Api(plane.port, ADMIN_TOKEN) as api:
+        api.create("/apis/rbac.authorization.k8s.io/v1/clusterroles", {"metadata": {"name": name}, "rules": rules})
+        grant(api, user, name, namespace)
+
+
+def test_a_right_to_one_namespace_is_enough_for_what_was_said_there(
+    control_plane: ControlPlane, tmp_path: Path
+) -> None:
+    allow(control_plane, "dev", "pods", "events", namespace="default")
+    path = str(tmp_path / "default.json.gz")
+    done = program(control_plane, "snapshot", path, "-n", "default", "--as", "dev")
+    assert done.returncode == 0, done.stderr
+    assert "not allowed to list pods of all namespaces: the snapshot has pods of namespace default only" in done.stderr
+    assert "not allowed to list nodes, so without the nodes nothing can be replayed; the missing rule" in done.stderr
+    told = program(control_plane, "explain", "big", "--from", path)
+    assert told.returncode == 3
+    assert told.stdout.startswith("default/big: the dump has no Nodes")
+    assert "Insufficient cpu" in told.stdout
+    everybody = program(control_plane, "snapshot", path, "--as", "dev")
+    assert everybody.returncode == 3
+    assert "not allowed to list pods in all namespaces, but in namespace default: add -n default" in everybody.stderr
+
+
+def test_with_the_nodes_a_snapshot_of_one_namespace_is_replayed(control_plane: ControlPlane, tmp_path: Path) -> None:
+    allow(control_plane, "ann", "pods", "events", "persistentvolumeclaims", "services", namespace="default")
+    allow(control_plane, "ann", "nodes", "namespaces", "persistentvolumes")
+    mine, whole = str(tmp_path / "mine.json.gz"), str(tmp_path / "whole.json.gz")
+    done = program(control_plane, "snapshot", mine, "-n", "default", "--as", "ann")
+    assert done.returncode == 0, done.stderr
+    for plural in ("nodes", "persistentvolumes", "namespaces", "persistentvolumeclaims", "services"):
+        assert f"not allowed to list {plural}," not in done.stderr
+    assert "not allowed to list storageclasses.storage.k8s.io, so" in done.stderr
+    assert program(control_plane, "snapshot", whole, "-n", "default").returncode == 0
+    for name in ("big", "small"):
+        theirs, ours = (answer(control_plane, name, "--from", path) for path in (whole, mine))
+        assert (ours["outcome"], ours["nodes"], ours["message"]) == (
+            theirs["outcome"],
+            theirs["nodes"],
+            theirs["message"],
+        )
+        assert any("nodes may be fuller than they seem" in each for each in ours["warnings"])
 
 
 def test_a_list_is_the_same_from_both(control_plane: ControlPlane, saved: Path) -> None:
