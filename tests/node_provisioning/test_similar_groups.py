@@ -48,7 +48,9 @@ def test_a_label_keeps_groups_apart_until_a_flag_leaves_it_aside(tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("provider", "is_left_aside"), [(AWS, True), ("azure:///x", False), ("gce://x", False)], ids=["aws", "azure", "gce"]
+    ("provider", "is_left_aside"),
+    [(AWS, True), ("azure:///x", False), ("gce://x", False), ("clusterapi://x", False)],
+    ids=["aws", "azure", "gce", "clusterapi"],
 )
 def test_the_labels_that_are_left_aside_are_the_clouds(tmp_path: Path, provider: str, is_left_aside: bool) -> None:
     nodes = [grouped(f"n{each}", each, provider=provider, lifecycle=each) for each in ("one", "two")]
@@ -69,3 +71,12 @@ def test_amounts_may_differ_by_a_share(tmp_path: Path) -> None:
 def test_pods_of_daemon_sets_count(tmp_path: Path) -> None:
     agent = of_daemon_set(pod("agent", "2", on="n1"))
     assert "leave different amounts of cpu free" in said(tmp_path, grouped("n1", "one"), grouped("n2", "two"), agent)[0]
+
+
+def test_free_storage_of_containers_counts_as_well(tmp_path: Path) -> None:
+    one, two = grouped("n1", "one"), grouped("n2", "two")
+    for each, storage in ((one, "100Gi"), (two, "98Gi")):
+        each["status"]["allocatable"] = {**each["status"]["allocatable"], "ephemeral-storage": storage}
+    assert said(tmp_path, one, two)[0].startswith("It balances")
+    exactly = (BALANCING, "--max-free-difference-ratio=0")
+    assert "leave different amounts of ephemeral-storage free" in said(tmp_path, one, two, flags=exactly)[0]

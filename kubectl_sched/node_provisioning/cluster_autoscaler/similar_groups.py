@@ -1,7 +1,8 @@
 """Node groups that cluster-autoscaler balances with each other, and what keeps two of them apart.
 
-Facts of processors/nodegroupset: the labels that are left aside on each cloud are in similar_groups.json. Groups are
-compared by their templates, with --balance-similar-node-groups.
+Facts of processors/nodegroupset, the same from 1.33 to 1.36: the labels that are left aside on each cloud are in
+similar_groups.json; Cluster API leaves aside none of its own. Groups are compared by their templates, with
+--balance-similar-node-groups.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 _TABLE: Final = Path(__file__).with_name("similar_groups.json")
 _TEMPLATE_LABELS: Final = frozenset({"cluster-autoscaler.kubernetes.io/template-node"})
+_ALWAYS_FREE: Final = frozenset({"cpu", "memory", "ephemeral-storage", "pods"})
 _POOLS_OF_AZURE: Final = ("kubernetes.azure.com/agentpool", "agentpool")
 
 
@@ -90,8 +92,9 @@ def _amounts(node: Node, field: str) -> ResourceList:
 
 def _free(template: Template) -> dict[str, Quantity]:
     has = parse_resource_list(template.node.status.allocatable)
-    names = {"cpu", "memory", *template.requested}
-    return {name: has.get(name, ZERO) - template.requested.get(name, ZERO) for name in names if name != "pods"}
+    names = _ALWAYS_FREE | template.requested.keys()
+    requested = {**template.requested, "pods": ZERO}  # of pods only the number that a node takes counts
+    return {name: has.get(name, ZERO) - requested.get(name, ZERO) for name in names}
 
 
 def _within(one: Quantity, other: Quantity, ratio: float) -> bool:
