@@ -287,9 +287,16 @@ class AdmissionCheck(KubernetesObject, frozen=True, tag_field="kind", tag="Admis
     status: Conditions = Conditions()
 
 
+class ProvisioningRequestSpec(Part, frozen=True):
+    """The class says how room is made, and by whom."""
+
+    provisioning_class_name: str = ""
+
+
 class ProvisioningRequest(KubernetesObject, frozen=True, tag_field="kind", tag="ProvisioningRequest"):
     """Room that cluster-autoscaler is asked for (autoscaling.x-k8s.io)."""
 
+    spec: ProvisioningRequestSpec = ProvisioningRequestSpec()
     status: Conditions = Conditions()
 
 

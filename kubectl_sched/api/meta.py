@@ -80,6 +80,12 @@ class Annotations(Part, frozen=True, rename=None):
     kueue_workload: str | None = msgspec.field(name="kueue.x-k8s.io/workload", default=None)
     kueue_role_hash: str | None = msgspec.field(name="kueue.x-k8s.io/role-hash", default=None)
     kueue_group_size: str | None = msgspec.field(name="kueue.x-k8s.io/pod-group-total-count", default=None)
+    provisioning_request: str | None = msgspec.field(
+        name="autoscaling.x-k8s.io/consume-provisioning-request", default=None
+    )
+    deprecated_provisioning_request: str | None = msgspec.field(
+        name="cluster-autoscaler.kubernetes.io/consume-provisioning-request", default=None
+    )
     group_name: str | None = msgspec.field(name="scheduling.k8s.io/group-name", default=None)
     volcano_group_name: str | None = msgspec.field(name="scheduling.volcano.sh/group-name", default=None)
     kai_group_name: str | None = msgspec.field(name="pod-group-name", default=None)

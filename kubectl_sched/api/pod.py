@@ -219,6 +219,13 @@ class Pod(KubernetesObject, frozen=True, tag_field="kind", tag="Pod"):
         return self.spec.scheduling_group.pod_group_name if self.spec.scheduling_group is not None else None
 
     @property
+    def provisioning_request(self) -> str | None:
+        """The name of the ProvisioningRequest whose room it consumes, None if there is none."""
+        annotations = self.metadata.annotations
+        named = annotations.provisioning_request
+        return annotations.deprecated_provisioning_request if named is None else named
+
+    @property
     def is_daemon(self) -> bool:
         """Report whether a DaemonSet controls it."""
         owner = self.metadata.controller

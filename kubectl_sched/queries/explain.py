@@ -274,7 +274,7 @@ class PodExplainer:
         return replace(
             found,
             missing=missing,
-            changing=(*(each.sentence for each in missing), *refusing),
+            changing=(*(each.sentence for each in missing), *refusing, *self._about_request(result)),
             warnings=(*found.warnings, *([another] if another is not None else [])),
             stage=stage_of(result, self._around),
             history=None if whole.unknown else history_of(whole, self._around),
@@ -283,6 +283,16 @@ class PodExplainer:
             sampling=sampling,
             around=self._around,
         )
+
+    def _about_request(self, result: ScheduleResult) -> Iterator[str]:
+        """Yield that room is made for the pod's ProvisioningRequest, and not for the pod."""
+        if not result.pod.provisioning_request:
+            return
+        # most pods consume none
+        from kubectl_sched.queries.provisioning.provisioning_requests import about_request, consumes_request
+
+        if consumes_request(result, self._around):
+            yield about_request(result, self._around)
 
     def _with_what_helps(self, found: Explanation) -> Explanation:
         found = replace(found, contrast=contrast_of(found.result, self._question.node))

@@ -69,6 +69,10 @@ def _beside(suggestions: tuple[Suggestion, ...], coming: Suggestion | None) -> I
 
 def coming_node(found: Explanation, now: str | None) -> Suggestion | None:
     """Return the node to wait for; None if no autoscaler adds one, or if one should have come long ago."""
+    if found.result.pod.provisioning_request:
+        step = _of_request(found, now)
+        if step is not None:
+            return step if step.rung == Rung.WAIT.value else None
     events = found.observed.autoscalers[:1] if found.observed is not None else ()
     by_event = adding_a_node(found.observed)
     if by_event is not None:
@@ -86,7 +90,22 @@ def coming_node(found: Explanation, now: str | None) -> Suggestion | None:
     return stated(Change(kind=Kind.WAIT, text=predicted)) if predicted is not None else None
 
 
+def _of_request(found: Explanation, now: str | None) -> Suggestion | None:
+    """Return the step before the room of the pod's ProvisioningRequest; None if it consumes none."""
+    # most pods consume none
+    from kubectl_sched.queries.provisioning.provisioning_requests import consumes_request, step_of_request
+
+    around = found.around
+    if around is None or not consumes_request(found.result, around):
+        return None
+    return step_of_request(found.result, around, now)
+
+
 def _left_to_people(found: Explanation, now: str | None) -> Iterator[Suggestion]:
+    step = _of_request(found, now) if found.result.pod.provisioning_request else None
+    if step is not None:
+        yield step
+        return
     if found.observed is not None and found.observed.autoscalers:
         from kubectl_sched.queries.provisioning.scale_up_events import left_to_people  # as above
 

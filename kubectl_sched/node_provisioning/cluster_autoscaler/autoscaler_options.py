@@ -63,6 +63,7 @@ class AutoscalerOptions(Record, frozen=True, kw_only=True):
     balances_similar_groups: bool = False
     balancing_ignored_labels: tuple[str, ...] = ()
     balancing_labels: tuple[str, ...] = ()
+    serves_requests: bool = False
     memory_ratio: float = 0.015
     allocatable_ratio: float = 0.05
     free_ratio: float = 0.05
@@ -109,6 +110,7 @@ def options_of(flags: Mapping[str, tuple[str, ...]]) -> AutoscalerOptions:
         balances_similar_groups=flags.get("balance-similar-node-groups", ("",))[-1] in TRUE,
         balancing_ignored_labels=flags.get("balancing-ignore-label", ()),
         balancing_labels=flags.get("balancing-label", ()),
+        serves_requests=flags.get("enable-provisioning-requests", ("",))[-1] in TRUE,
         memory_ratio=_share(flags, "memory-difference-ratio", "0.015"),
         allocatable_ratio=_share(flags, "max-allocatable-difference-ratio", "0.05"),
         free_ratio=_share(flags, "max-free-difference-ratio", "0.05"),

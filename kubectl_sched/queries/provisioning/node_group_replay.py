@@ -107,6 +107,7 @@ class NodeGroupReplay:
         self._said = said
         self._zones_of_groups = frozenset(map(gke_zone, groups))
         self._options = options = found.options
+        self._serves_requests = found.serves_requests
         self._configuration = configuration
         objects = [item for item in dump.objects if not isinstance(item, Pod) or not options.is_expendable(item)]
         self._pods = [item for item in objects if isinstance(item, Pod) and not item.has_ended]
@@ -209,6 +210,8 @@ class NodeGroupReplay:
             return "the pod is gated: kube-scheduler has not tried it, and the autoscaler helps only pods that it has"
         if self._options.is_expendable(pod):
             return f"the pod's priority {pod.spec.priority} is below {cutoff}, the cutoff"
+        if pod.provisioning_request and self._serves_requests:
+            return f"the pod consumes ProvisioningRequest {pod.provisioning_request}, for which room is made instead"
         if nominated and (release.autoscaler_skips_all_nominated or nominated in self._nodes.row_of):
             return f"the pod is nominated to {nominated}"
         return "a pod of a DaemonSet needs the node that it is for" if is_of_daemon_set(pod) else ""

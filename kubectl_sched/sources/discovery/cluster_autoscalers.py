@@ -48,6 +48,11 @@ class FoundAutoscaler(CachingRecord, frozen=True, kw_only=True):
 
     problem: str = ""
 
+    @property
+    def serves_requests(self) -> bool:
+        """Report whether it serves ProvisioningRequests; one whose flags cannot be seen may."""
+        return not self.has_pod or self.options.serves_requests
+
 
 def find_autoscaler(dump: Dump) -> FoundAutoscaler | None:
     """Return what the dump shows of a cluster autoscaler; None if it shows neither a pod nor a status."""

@@ -57,6 +57,7 @@ AUTOSCALER_FLAGS = frozenset(
         "max-allocatable-difference-ratio",
         "max-free-difference-ratio",
         "memory-difference-ratio",
+        "enable-provisioning-requests",
         "expendable-pods-priority-cutoff",
         "ignore-daemonsets-utilization",
         "ignore-mirror-pods-utilization",
@@ -94,7 +95,14 @@ _ADMISSION = "enable-admission-plugins"
 _PROGRAMS = frozenset({NAME, AUTOSCALER, KARPENTER, API_SERVER})
 _KEPT_FLAGS = FLAGS | AUTOSCALER_FLAGS | (KARPENTER_FLAGS - {"scheduler-config"}) | {_ADMISSION}
 _BOOLEAN = frozenset(
-    {"balance-similar-node-groups", "force-ds", "leader-elect", "scale-from-unschedulable", "use-legacy-policy-config"}
+    {
+        "balance-similar-node-groups",
+        "enable-provisioning-requests",
+        "force-ds",
+        "leader-elect",
+        "scale-from-unschedulable",
+        "use-legacy-policy-config",
+    }
 )
 _IMAGE = pattern(r"(?:^|/)kube-scheduler(?:-(?:amd64|arm64|arm|ppc64le|s390x))?(?:[:@]|$)")
 _AUTOSCALER_IMAGE = pattern(r"(?:^|/)cluster-autoscaler(?:-(?:amd64|arm64|s390x))?(?:[:@]|$)")

@@ -141,6 +141,8 @@ def _of_held(item: KubernetesObject) -> Iterable[Need]:
         yield from map(Need, KUEUE)
         if owner is not None and owner.kind == "Job":
             yield _named("Job", namespace, owner.name)
+    if isinstance(item, Pod) and item.provisioning_request:
+        yield Need("ProvisioningRequest", namespace)
     for holder in HOLDERS:
         if any(names_of(holder, meta)) or any(queues_of(holder, meta)):
             yield Need(holder.kind.__name__, namespace)
@@ -148,12 +150,13 @@ def _of_held(item: KubernetesObject) -> Iterable[Need]:
 
 
 def _may_be_held(item: KubernetesObject) -> bool:
-    """Report whether it is a suspended Job, or a pending pod that has gates or is another scheduler's."""
+    """Report whether it is a suspended Job, a pending pod with gates or a request for room, or another scheduler's."""
     if not isinstance(item, Pod):
         return isinstance(item, Job) and item.spec.suspend is True
     if item.spec.node_name or item.has_ended:
         return False
-    return bool(item.spec.scheduling_gates) or item.spec.scheduler_name not in {"", DEFAULT_SCHEDULER_NAME}
+    is_anothers = item.spec.scheduler_name not in {"", DEFAULT_SCHEDULER_NAME}
+    return bool(item.spec.scheduling_gates or item.provisioning_request) or is_anothers
 
 
 def is_of_kueue(item: KubernetesObject) -> bool:
