@@ -108,8 +108,8 @@ def manifests_of(
             passed_over[kind] = passed_over.get(kind, 0) + 1
     if name and not found:
         held = sorted({*passed_over, *(type(item).__name__ for item in others)})
-        kinds = f" but {', '.join(held)}" if held else ""
-        raise SchedError(f"{name}: there is nothing that makes pods in it{kinds}")
+        kinds = f", only {', '.join(held)}" if held else ""
+        raise SchedError(f"{name}: no Pod or workload is in it{kinds}")
     said = tuple(dry_run.notes) if dry_run is not None else ()
     last = {(type(item), item.key): item for item in found}
     misspelt = [] if unknown_fields is UnknownFields.ignore else misspelt

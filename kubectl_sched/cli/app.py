@@ -58,6 +58,8 @@ def with_command(arguments: Sequence[str], prog_name: str = "kubectl sched") -> 
         return [name, *rest] if is_command else ["explain", _checked_name(name, prog_name), *rest]
     flag = next((word for word in arguments if word.startswith("-") and word not in leading_flags()), None)
     behind = next((word for word in arguments if word in COMMANDS), None)
+    if flag in {"-f", "--filename"} and behind is None:
+        raise SchedError(f"{flag} needs a command: write {prog_name} explain {flag} FILE, or whatif {flag} FILE")
     if flag is not None and behind is not None:
         raise SchedError(
             f"{flag} belongs behind the command: write {behind} {flag} ... (see {prog_name} {behind} --help)"
@@ -98,6 +100,8 @@ def _checked_name(name: str, prog_name: str) -> str:
         raise SchedError(
             f'unknown command "{name}" for "{prog_name}" (did you mean {near[0]}? a pod of that name is pod/{name})'
         )
+    if name in _MEANT:
+        raise SchedError(f'unknown command "{name}" for "{prog_name}" (write `{prog_name} {_MEANT[name]}`)')
     if name in _OF_KUBECTL or not name:
         raise SchedError(
             f'unknown command "{name}" for "{prog_name}" (write `{prog_name} web-0` or `{prog_name} deploy/web`; see '
@@ -110,6 +114,15 @@ _NEAR_MISS = 0.75
 """The similarity from which a word is taken for a misspelt command."""
 
 _SHORTEST_PREFIX = 3
+_MEANT = {
+    "cordon": "whatif --cordon NODE",
+    "uncordon": "whatif --uncordon NODE",
+    "taint": "whatif --taint NODE=KEY=VALUE:EFFECT",
+    "scale": "whatif deploy/web --replicas N",
+    "pending": "explain pods --pending -A",
+}
+"""The command that a first word stands for."""
+
 _OF_KUBECTL = frozenset(
     (
         "get",
@@ -120,10 +133,8 @@ _OF_KUBECTL = frozenset(
         "create",
         "delete",
         "edit",
-        "scale",
         "rollout",
         "exec",
-        "cordon",
     )
 )
 """Commands of kubectl, of which nobody means a pod's name."""

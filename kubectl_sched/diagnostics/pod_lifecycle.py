@@ -11,7 +11,7 @@ from kubectl_sched.api.meta import find_condition
 from kubectl_sched.data_lines import data_lines
 from kubectl_sched.lazy_pattern import pattern
 from kubectl_sched.record import Record
-from kubectl_sched.shell_commands import container_logs
+from kubectl_sched.shell_commands import container_logs, describe, logs
 from kubectl_sched.snapshot import NodeInfo
 from kubectl_sched.sources.pod_surroundings import bound_at
 
@@ -46,6 +46,7 @@ _REPLACING = frozenset({"DaemonSet", "ReplicaSet", "ReplicationController", "Sta
 _PREEMPTED = pattern(r"Preempted by (?:pod )?(\S+?)(?: on node (\S+))?\.?$")
 _VICTIMS_NAMED = 3
 _CRASHES = "CrashLoopBackOff"
+_OF_IMAGES = frozenset({"ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName"})
 
 
 def controller_of_gate(gate: str) -> str | None:
@@ -85,12 +86,27 @@ def stage_of(result: ScheduleResult, around: Surroundings) -> Stage | None:
     if result.pod.has_ended:
         return _ended(result.pod, around)
     if result.current_node:
-        from kubectl_sched.diagnostics.pod_trouble import trouble_of  # most questions are about pending pods
+        from kubectl_sched.diagnostics.pod_trouble import WAITING_FOR, trouble_of  # most questions are of pending pods
 
         node = _its_node(result)
         found = _bound(result.pod, around, (*_left_for_resize(result), *_about_node(node)))
-        return replace(found, trouble=trouble_of(result.pod, around.events(result.pod), node))
+        trouble = trouble_of(result.pod, around.events(result.pod), node)
+        is_shown = any("`kubectl " in each or each.startswith(tuple(WAITING_FOR.values())) for each in found.evidence)
+        shows = _shown_by(result.pod) if trouble and not is_shown else ()
+        return replace(found, trouble=trouble, evidence=(*found.evidence, *shows))
     return _pending(result, around)
+
+
+def _shown_by(pod: Pod) -> tuple[str, ...]:
+    """Return the command that shows more of the trouble of a bound pod."""
+    from kubectl_sched.diagnostics.pod_trouble import running_init_container  # as above
+
+    running = running_init_container(pod)
+    if running is not None:
+        command, what = logs(pod.namespace, pod.name, running), "what it does"
+    else:
+        command, what = describe("pod", pod.namespace, pod.name), "its events"
+    return (f"`{command}` shows {what}",) if command is not None else ()
 
 
 def _its_node(result: ScheduleResult) -> Node | None:
@@ -222,9 +238,11 @@ def _waiting_containers(pod: Pod) -> Iterator[str]:
         waiting = status.state.waiting
         if waiting is not None and waiting.reason not in ORDINARY_WAITS:
             told = f"container {status.name} waits: {waiting.reason}"
-            told = f"{told} ({waiting.message})" if waiting.message else told
-            logs = container_logs(pod.namespace, pod.name, status.name) if waiting.reason == _CRASHES else None
-            yield f"{told}; `{logs}` shows why" if logs is not None else told
+            image = status.image if waiting.reason in _OF_IMAGES and status.image not in waiting.message else ""
+            why = "; ".join(filter(None, (image and f"image {image}", waiting.message)))
+            told = f"{told} ({why})" if why else told
+            shows = container_logs(pod.namespace, pod.name, status.name) if waiting.reason == _CRASHES else None
+            yield f"{told}; `{shows}` shows why" if shows is not None else told
 
 
 def _resize(pod: Pod) -> Iterator[str]:

@@ -73,6 +73,18 @@ def _ended_by(status: ContainerStatus) -> str:
     return ended.reason if ended is not None and ended.reason in _CAUSES else ""
 
 
+def running_init_container(pod: Pod) -> str | None:
+    """Return the name of the init container that has not ended; None if none runs."""
+    return next(
+        (
+            each.name
+            for each in pod.status.init_container_statuses
+            if each.state.waiting is None and each.state.terminated is None and not each.ready
+        ),
+        None,
+    )
+
+
 def _before_containers(pod: Pod, events: Iterable[Event]) -> Iterator[str]:
     """Yield what comes before every container: the node's kubelet, volumes and the sandbox, then init containers."""
     if pod.status.phase == "Running":
@@ -81,11 +93,11 @@ def _before_containers(pod: Pod, events: Iterable[Event]) -> Iterator[str]:
     if event is not None:
         yield f"{WAITING_FOR[event.reason]} ({event.reason})"
         return
-    running = [
-        each.name
-        for each in pod.status.init_container_statuses
-        if each.state.waiting is None and each.state.terminated is None and not each.ready
-    ]
-    if running:
-        yield f"its init container {running[0]} has not ended"
+    running = running_init_container(pod)
+    if running is not None:
+        yield f"its init container {running} has not ended"
         yield "an init container has not ended"
+        return
+    starting = (each.state.waiting for each in pod.status.container_statuses)
+    if any(waiting is not None and waiting.reason == "ContainerCreating" for waiting in starting):
+        yield "its containers are being created (ContainerCreating)"

@@ -120,7 +120,7 @@ def planned(
     nodes, left_out = snapshot_of(objects, configuration_of(DEFAULT_SCHEDULER_NAME))
     plan = drain_plan(names, objects, SeveralSchedulers(configuration_of, nodes), profile, dump.at)
     kinds = UnreadableKinds(dump=dump)
-    placements, unread = left_open_placements(plan.placements, kinds)
+    placements, unread = left_open_placements(plan.placements, kinds, rejected_by_mixed_lists=True)
     plan = replace(plan, placements=placements)
     budgets = kinds.budgets_of(plan.concerned)
     made, refused = _made_by_karpenter(plan, objects)

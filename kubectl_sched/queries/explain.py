@@ -16,7 +16,12 @@ from kubectl_sched.errors import SchedError
 from kubectl_sched.own_error import HOW_TO_REPORT, error_in_one_line, note_error
 from kubectl_sched.queries.contrast import contrast_of
 from kubectl_sched.queries.explanation import Explanation, explanation_of
-from kubectl_sched.queries.unreadable_kinds import UnreadableKinds, left_open, without_unreadable
+from kubectl_sched.queries.unreadable_kinds import (
+    UnreadableKinds,
+    is_decided_without,
+    left_open,
+    without_unreadable,
+)
 from kubectl_sched.record import CachingRecord, Record
 from kubectl_sched.scheduler.member_result import CyclesOfGroups, MemberResult
 from kubectl_sched.scheduler.result import Outcome
@@ -306,6 +311,8 @@ class PodExplainer:
         result, node = found.result, self._question.node
         if isinstance(result, MemberResult) or result.unknown or result.pod.is_static:
             return ()  # a static pod's manifest is a file of its kubelet, and no scheduler would see a change
+        if found.missing and not is_decided_without(result, found.missing):
+            return ()
         if found.waits_by_hand and node is None:
             from kubectl_sched.suggestions.search import by_a_scheduler  # hardly a pod has its node by hand
 

@@ -123,6 +123,7 @@ class Explanation(CachingRecord, frozen=True, kw_only=True):
             gates=self.gates,
             is_ungated=bool(self.ungated),
             missing=self.missing,
+            said=self.said,
         )
         return verdict_of(facts)
 

@@ -230,7 +230,7 @@ class _Judge(CachingRecord, frozen=True, kw_only=True):
         resources = tuple(nodes.table.allocatable)
         own = [pod for pod in there if not pod.is_daemon and not pod.is_static]
         plan = drain_plan([node.name], self.dump.objects, self.scheduler, self.question.profile, self.dump.at)
-        placements, unread = left_open_placements(plan.placements, self.kinds)
+        placements, unread = left_open_placements(plan.placements, self.kinds, rejected_by_mixed_lists=True)
         plan = replace(plan, placements=placements)
         budgets = self.kinds.budgets_of(plan.concerned)
         return NodeExplanation(

@@ -36,15 +36,19 @@ def with_unread_left_open(result: WhatIfResult, dump: Dump) -> tuple[WhatIfResul
 
 
 def left_open_placements(
-    placements: Iterable[Placement], kinds: UnreadableKinds
+    placements: Iterable[Placement], kinds: UnreadableKinds, *, rejected_by_mixed_lists: bool = False
 ) -> tuple[tuple[Placement, ...], tuple[UnreadableKind, ...]]:
-    """Return the placements with outcome Unknown for pods whose kinds are known to be missing, and all such kinds."""
+    """Return the placements with outcome Unknown for pods whose kinds are known to be missing, and all such kinds.
+
+    `rejected_by_mixed_lists`: also for pods without a node, of whose kinds a list of mixed kinds has not one object.
+    """
     told: dict[UnreadableKind, None] = {}
     found = []
     for each in placements:
         missing = kinds.needed_by(each.pod) if each.reason is None else ()
         told.update(dict.fromkeys(missing))
-        known = tuple(kind for kind in missing if kind.is_known)
+        is_rejected = rejected_by_mixed_lists and each.node is None
+        known = tuple(kind for kind in missing if kind.is_known or is_rejected)
         found.append(_left_open(each, known) if known else each)
     return tuple(found), tuple(told)
 

@@ -89,19 +89,19 @@ class UnreadableKind(Record, frozen=True, kw_only=True):
 
 
 def kinds_in_words(kinds: Iterable[UnreadableKind]) -> str:
-    """Return the clause about all of them: `the dump has no PersistentVolumes and StorageClasses`."""
+    """Return the clause about all of them: `the dump has no PersistentVolumes or StorageClasses`."""
     told = tuple(kinds)
     absent = tuple(each.plural for each in told if each.why != FORBIDDEN)
     refused = tuple(each.plural for each in told if each.why == FORBIDDEN)
     clauses = (
-        f"the dump has no {_listed(absent)}" if absent else "",
+        f"the dump has no {_listed(absent, 'or')}" if absent else "",
         f"{_listed(refused)} may not be listed" if refused else "",
     )
     return " and ".join(filter(None, clauses))
 
 
-def _listed(names: tuple[str, ...]) -> str:
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+def _listed(names: tuple[str, ...], conjunction: str = "and") -> str:
+    return f" {conjunction} ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 class UnreadableKinds(CachingRecord, frozen=True, kw_only=True):
@@ -159,6 +159,32 @@ def without_unreadable(pod: Pod, kinds: tuple[UnreadableKind, ...]) -> Pod:
     return replace(pod, spec=spec)
 
 
+def is_decided_without(result: ScheduleResult, kinds: Iterable[UnreadableKind]) -> bool:
+    """Report whether the cycle comes to its outcome by plugins alone that look at none of the kinds."""
+    if result.fits or not len(result.nodes):
+        return result.fits
+    unjudged = _plugins_of(kinds)
+    if not result.pre_filter.is_success:
+        return result.pre_filter.plugin not in unjudged
+    return not result.all_rejections.where(lambda statuses: _are_all_of(statuses, unjudged)).any()
+
+
+def is_decided_on(result: ScheduleResult, row: int, kinds: Iterable[UnreadableKind]) -> bool:
+    """Report whether one node is judged by a plugin that looks at none of the kinds."""
+    unjudged = _plugins_of(kinds)
+    if not result.pre_filter.is_success:
+        return result.pre_filter.plugin not in unjudged
+    return not _are_all_of(result.rejections(row), unjudged)
+
+
+def _plugins_of(kinds: Iterable[UnreadableKind]) -> frozenset[str]:
+    return frozenset(plugin for each in kinds for plugin in each.plugins)
+
+
+def _are_all_of(rejections: tuple[Status, ...], plugins: frozenset[str]) -> bool:
+    return bool(rejections) and all(status.plugin in plugins for status in rejections)
+
+
 def left_open(result: ScheduleResult, pod: Pod, kinds: tuple[UnreadableKind, ...]) -> ScheduleResult:
     """Return the cycle of `without_unreadable` as the pod's: a node that passes everything else is not known to fit.
 
@@ -167,7 +193,7 @@ def left_open(result: ScheduleResult, pod: Pod, kinds: tuple[UnreadableKind, ...
     first = kinds[0]
     clause = kinds_in_words(kinds)
     if isinstance(result, CycleResult):  # its state is of this cycle alone
-        unjudged = {plugin for each in kinds for plugin in each.plugins}
+        unjudged = _plugins_of(kinds)
         result.state.skip_filter_plugins -= unjudged
         result.state.skip_score_plugins -= unjudged
     result = replace(

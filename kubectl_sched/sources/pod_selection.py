@@ -36,6 +36,9 @@ WORKLOAD_WORDS = {
 _OWNED = {"Deployment": "ReplicaSet", "CronJob": "Job"}
 """The kinds between a workload and its pods."""
 
+_OF_MANIFESTS = (".yaml", ".yml", ".json")
+_NAMESPACE_WORDS = frozenset({"ns", "namespace", "namespaces"})
+
 
 class Selection(Record, frozen=True, kw_only=True):
     """The pods that were asked for, in one namespace or (None) in all.
@@ -161,6 +164,8 @@ def _kind_and_name(target: str, kind: str) -> tuple[str, str]:
     word, slash, name = target.partition("/")
     if not (name if slash else word):
         raise SchedError(f"{target!r}: the name is missing; write `web-0`, `pod/web-0` or `deployment/web`")
+    if target.endswith(_OF_MANIFESTS):
+        raise SchedError(f"{target}: a manifest is given with -f: `kubectl sched explain -f {target}`")
     if not slash:
         return kind, target
     word = word.lower().split(".")[0]
@@ -168,6 +173,8 @@ def _kind_and_name(target: str, kind: str) -> tuple[str, str]:
         return "Pod", name
     if word in NODE_WORDS:
         raise _is_a_node(name)
+    if word in _NAMESPACE_WORDS:
+        raise SchedError(f"{target}: `kubectl sched -n {name}` groups the pending pods of a namespace")
     if word not in WORKLOAD_WORDS:
         raise SchedError(
             f"{target}: {word!r} is no kind whose pods can be explained; name a pod or a workload; "
@@ -191,8 +198,18 @@ def _of(
     found = [pod for pod in pods if pod.metadata.name == name and namespace in {None, pod.metadata.namespace}]
     if not found:
         keys = [key for key in skipped if key == ("Pod", f"{namespace or key[1].partition('/')[0]}/{name}")]
-        raise SchedError(skipped[keys[0]] if keys else _unknown_pod(name, namespace, pods, is_live=is_live))
+        unknown = _unknown_pod(name, namespace, pods, is_live=is_live)
+        raise SchedError(skipped[keys[0]] if keys else f"{unknown}{_of_which_set(name, objects, namespace)}")
     return found
+
+
+def _of_which_set(name: str, objects: Sequence[KubernetesObject], namespace: str | None) -> str:
+    """Return the StatefulSet that would make a pod of that name, and the command that explains it."""
+    for item in objects:
+        makes = type(item).__name__ == "StatefulSet" and namespace in {None, item.namespace}
+        if makes and name.removeprefix(f"{item.name}-").isdecimal() and name.startswith(f"{item.name}-"):
+            return f"; StatefulSet {item.name} makes it: `kubectl sched explain sts/{item.name} -n {item.namespace}`"
+    return ""
 
 
 def _unknown_pod(name: str, namespace: str | None, pods: list[Pod], *, is_live: bool) -> str:

@@ -173,7 +173,7 @@ def test_all_namespaces_are_accepted(run: Run, line: str) -> None:
 def test_a_manifest_is_explained(run: Run) -> None:
     code, out, _ = run("explain", "-f", "one.json")
     assert code == 1
-    assert out.splitlines()[0] == "default/api-0: no node has label pool."
+    assert out.splitlines()[0] == "default/api-0: no node has pool=none; none has label pool."
 
 
 def test_a_quota_is_an_answer(run: Run) -> None:

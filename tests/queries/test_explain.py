@@ -186,7 +186,7 @@ def test_a_pod_that_has_no_sandbox_is_told_why() -> None:
     _, _, evidence = staged(pod(on="w1", status=waiting("ContainerCreating")), failed)
     assert evidence == "its sandbox cannot be made: no IP addresses available"
     _, _, later = staged(pod(on="w1", status=waiting("ImagePullBackOff")), failed)
-    assert later == "container main waits: ImagePullBackOff"
+    assert later == "container main waits: ImagePullBackOff; `kubectl describe pod web-0 -n default` shows its events"
 
 
 def test_a_pod_that_runs_but_whose_container_fails_is_told_so() -> None:

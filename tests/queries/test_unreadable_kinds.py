@@ -131,7 +131,7 @@ def test_a_kind_that_a_directory_lacks_leaves_the_outcome_unknown(
 
 def test_several_kinds_that_are_missing_are_one_clause(tmp_path: Path) -> None:
     found = explained(by_kind(tmp_path, *NODES, pod(volumes=of_claim()), claim()))
-    assert found.result.unread == "the dump has no PersistentVolumes and StorageClasses"
+    assert found.result.unread == "the dump has no PersistentVolumes or StorageClasses"
     refused = tuple(replace(each, why="Forbidden") for each in found.missing)
     assert kinds_in_words(refused) == "PersistentVolumes and StorageClasses may not be listed"
     assert kinds_in_words((refused[0], found.missing[1])) == (

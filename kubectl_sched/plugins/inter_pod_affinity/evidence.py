@@ -118,21 +118,28 @@ def _none_near(term: AffinityTerm, pod: Pod, nodes: Snapshot, value: str, everyw
             hints=(),
             distance=0.5,
         )
-    return Evidence(text=f"{text}, nor has any other", facts=facts, hints=_nowhere_hints(term, pod, nodes))
+    hints, near = _nowhere_hints(term, pod, nodes)
+    return Evidence(text=f"{text}, nor has any other", facts=facts | near, hints=tuple(hints))
 
 
-def _nowhere_hints(term: AffinityTerm, pod: Pod, nodes: Snapshot) -> tuple[str, ...]:
+def _nowhere_hints(term: AffinityTerm, pod: Pod, nodes: Snapshot) -> tuple[list[str], dict[str, JSON]]:
+    """Return hints, and as facts the namespaces with such pods or the labels that pods have in place of the term's."""
     existing = nodes.existing_pods
-    hints = []
     if meeting(existing, term).any():
-        return ("pods match this term, but none matches all terms of the pod's affinity",)
+        return ["pods match this term, but none matches all terms of the pod's affinity"], {}
+    hints: list[str] = []
+    facts: dict[str, JSON] = {}
     elsewhere = np.flatnonzero(existing.selected(term.selector, lambda _: True))
-    if len(elsewhere):
+    if len(elsewhere) and not term.selector.nothing:
         namespaces = sorted({existing.pods[index].metadata.namespace for index in elsewhere.tolist()})
         hints.append(f"{pods(len(elsewhere))} in {first_few(namespaces)} match, where the term does not look")
+        facts["namespacesWithPods"] = list(namespaces[:_PODS_LISTED])
     if not term.selector.matches(pod.metadata.labels):
-        hints += _near_selector_hints(term.selector, existing)
-    return tuple(hints)
+        told, near = _near_selector_hints(term.selector, existing)
+        hints += told
+        if near:
+            facts["nearLabels"] = [[*labels] for labels in near]
+    return hints, facts
 
 
 def _met_anti_affinity(state: PreFilterState, pod: Pod, nodes: Snapshot, row: int) -> list[Evidence]:
@@ -275,19 +282,29 @@ def _preferences(terms: list[AffinityTerm], pod: Pod) -> str:
     )
 
 
-def _near_selector_hints(selector: Selector, existing: PodTable) -> list[str]:
-    """Return a hint for each requirement whose value or key is a near miss of one that pods have."""
+def _near_selector_hints(selector: Selector, existing: PodTable) -> tuple[list[str], list[tuple[str, str, str, str]]]:
+    """Return a hint for each requirement whose value or key is a near miss of one that pods have.
+
+    Beside the hints stand such labels with those that are meant: the key, the value, the near key and the near value.
+    """
     identities = existing.identity.values[:_SEARCHED_AT_MOST]
-    hints = []
+    hints: list[str] = []
+    near: list[tuple[str, str, str, str]] = []
     for requirement in selector.requirements:
         key = requirement.key
         values = frozenset(labels[key] for _, labels in identities if key in labels)
         if not values:
             meant = nearest(key, frozenset(other for _, labels in identities for other in labels))
             hints.append(f"no pod has a label {key}" + (f"; did you mean {meant}?" if meant else ""))
+            near += [
+                (key, value, meant, value)
+                for value in requirement.values
+                if meant and any(labels.get(meant) == value for _, labels in identities)
+            ]
             continue
         for value in requirement.values:
             meant = None if value in values else nearest(value, values)
             if meant is not None:
                 hints.append(f"no pod has {key}={value}; did you mean {key}={meant}?")
-    return hints
+                near.append((key, value, key, meant))
+    return hints, near

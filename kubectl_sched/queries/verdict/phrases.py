@@ -147,10 +147,18 @@ def _neighbours(facts: Mapping[str, JSON]) -> Phrase:
             return Phrase(several=f"have no label {facts['topologyKey']}", detail="which its pod affinity needs")
         if isinstance(domains, list) and domains:
             return Phrase(several=f"have no pod {facts['selector']} {where}", detail=f"{domains[0]} has")
-        return Phrase(several=f"have no pod {facts['selector']} {where}", detail="no node has one")
+        return Phrase(several=f"have no pod {facts['selector']} {where}", detail=f"no node has one{_like(facts)}")
     if rule == "antiAffinity":
         return Phrase(several=f"have pods {facts['selector']} {where}", detail="its anti-affinity keeps it away")
     return Phrase(several=f"have pods {where} whose anti-affinity keeps it away", detail=pods)
+
+
+def _like(facts: Mapping[str, JSON]) -> str:
+    """Return `; there is app=redis`, or where such pods are that the term does not see; empty without either."""
+    near, namespaces = facts.get("nearLabels"), facts.get("namespacesWithPods")
+    if isinstance(near, list) and near and isinstance(near[0], list):
+        return f"; there is {near[0][2]}={near[0][3]}"
+    return f"; one is in namespace {namespaces[0]}" if isinstance(namespaces, list) and namespaces else ""
 
 
 def _volume(facts: Mapping[str, JSON]) -> Phrase:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -95,6 +96,8 @@ def missing_amount(result: ScheduleResult, resource: str, row: int) -> str:
 
 def too_small(result: ScheduleResult, rows: Sequence[int], *, is_whole_cluster: bool) -> str:
     """Return the verdict on a pod larger than each of these nodes, by the resource that most of them lack."""
+    if together := _wanted_together(result, rows):
+        return f"asks for {together}; no node{'' if is_whole_cluster else ' it may use'} has as much of both"
     resource = resource_too_large(result, rows)
     wanted = wanted_of(result, resource)
     asked = typed(result.pod, resource, wanted)
@@ -109,6 +112,8 @@ def too_small(result: ScheduleResult, rows: Sequence[int], *, is_whole_cluster: 
 
 def size_of_largest(result: ScheduleResult, rows: Sequence[int]) -> str:
     """Return what the largest of some nodes has, each of which is too small: `too small: at most 16 GiB memory`."""
+    if together := _wanted_together(result, rows):
+        return f"too small: none has {together}"
     resource = resource_too_large(result, rows)
     return f"too small: at most {_largest(result, resource, rows)} {noun(resource)}"
 
@@ -122,6 +127,18 @@ def resource_too_large(result: ScheduleResult, rows: Sequence[int]) -> str:
 
     requested = result.nodes.resource_of(result.pod).requested
     return max((name for name, amount in requested.items() if amount), key=lacking)
+
+
+def _wanted_together(result: ScheduleResult, rows: Sequence[int]) -> str:
+    """Return `8 cpu and 16Gi memory` where each is on some of the nodes, but on none both; else nothing."""
+    requested = result.nodes.resource_of(result.pod).requested
+    lacking = {name: result.nodes.allocatable(name)[list(rows)] < wanted for name, wanted in requested.items()}
+    if any(lacks.all() for lacks in lacking.values()):
+        return ""
+    most = sorted((name for name, lacks in lacking.items() if lacks.any()), key=lambda name: -int(lacking[name].sum()))
+    either = [(one, other) for one, other in combinations(most, 2) if (lacking[one] | lacking[other]).all()]
+    pair: tuple[str, ...] = either[0] if either else ()
+    return " and ".join(f"{typed(result.pod, name, requested[name])} {noun(name, requested[name])}" for name in pair)
 
 
 def _largest(result: ScheduleResult, resource: str, rows: Sequence[int]) -> str:

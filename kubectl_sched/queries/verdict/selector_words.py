@@ -79,7 +79,10 @@ def _nowhere(asked: _Asked, nodes: Snapshot) -> str:
     counts = {value: count for value, count in nodes.label(asked.key).counts() if value is not None}
     if not counts:
         near = nearest(asked.key, nodes.table.label_keys)
-        return f"no node has label {asked.key}" + (f"; there is {near}" if near is not None else "")
+        if near is None:
+            return f"no node has {asked.text}" + (f"; none has label {asked.key}" if asked.values else "")
+        value = next((each for each in asked.values if nodes.label(near).where(each.__eq__).any()), None)
+        return f"no node has {asked.text}; there is {near if value is None else f'{near}={value}'}"
     near = next(filter(None, (nearest(value, frozenset(counts)) for value in asked.values)), None)
     if near is not None:
         have = "1 has" if counts[near] == 1 else f"{counts[near]:,} have"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_sched.api.apimachinery.timestamps import to_the_second
 from kubectl_sched.diagnostics.last_message import is_of_another_plugin
 from kubectl_sched.framework.plugin_error_boundary import is_unknown
-from kubectl_sched.queries.unreadable_kinds import kinds_in_words
+from kubectl_sched.queries.unreadable_kinds import is_decided_without, kinds_in_words
 from kubectl_sched.queries.verdict.constraint import as_a_whole, constraint_of
 from kubectl_sched.queries.verdict.narrowing import narrowed
 from kubectl_sched.queries.verdict.wording import LONGEST_NAME, first_short, node_name
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from kubectl_sched.diagnostics.gates.gate import Gate
+    from kubectl_sched.diagnostics.last_message import Said
     from kubectl_sched.diagnostics.pod_lifecycle import Stage
     from kubectl_sched.diagnostics.replay_against_history import History
     from kubectl_sched.queries.unreadable_kinds import UnreadableKind
@@ -38,6 +39,7 @@ class PodFacts(Record, frozen=True, kw_only=True):
     """The replay was also done as the pod's controller would let it go."""
 
     missing: tuple[UnreadableKind, ...] = ()
+    said: Said | None = None
 
 
 def verdict_of(facts: PodFacts) -> str:
@@ -45,11 +47,14 @@ def verdict_of(facts: PodFacts) -> str:
     result = facts.result
     if result.failure is not None:
         return first_short(f"{_A_BUG}: {result.failure}", _A_BUG)
-    if facts.missing and (result.unread is not None or not _is_judged(result)):
+    if facts.missing and (result.unread is not None or not is_decided_without(result, facts.missing)):
         return first_short(*_unread(facts))
     stage = facts.stage.name if facts.stage is not None else ""
     by_stage = () if result.outcome is Outcome.UNKNOWN else tuple(_BY_STAGE.get(stage, _no_stage)(facts))
-    return first_short(*(by_stage or _by_hand(facts) or _of_outcome(result)))
+    clauses = by_stage or _by_hand(facts) or _of_outcome(result)
+    if facts.said is not None and not by_stage and result.outcome is Outcome.SCHEDULABLE:
+        clauses = _fits(result, was_refused=True)
+    return first_short(*clauses)
 
 
 def cycle_verdict(result: ScheduleResult) -> str:
@@ -114,7 +119,7 @@ def _held(facts: PodFacts) -> Iterable[str]:
         if gate.owner is None:
             continue
         queue = gate.queue
-        where = f" in LocalQueue {queue.local_queue}" if queue is not None else ""
+        where = f" in LocalQueue {queue.local_queue}" if queue is not None and queue.local_queue else ""
         if queue is not None and queue.cluster_queue:
             where = f" in ClusterQueue {queue.cluster_queue}"
         who = f"held by {gate.owner.controller}{where}"
@@ -190,11 +195,6 @@ def _ends(text: str) -> Iterable[str]:
     yield from filter(None, (": ".join(parts[start:]) for start in range(len(parts))))
 
 
-def _is_judged(result: ScheduleResult) -> bool:
-    """Report whether something of the cycle holds although not one object of a kind is there that the pod needs."""
-    return result.fits or (len(result.nodes) > 0 and result.pre_filter.is_success)
-
-
 def _unread(facts: PodFacts) -> Iterable[str]:
     """Yield the clauses about kinds that are missing, and what the plugins say that need not look at them."""
     result, missing = facts.result, facts.missing
@@ -203,8 +203,8 @@ def _unread(facts: PodFacts) -> Iterable[str]:
         yield f"{first.text} (`{first.rule}` has them), so nothing can be judged"
         yield f"{first.text}, so nothing can be judged"
         return
-    clause = kinds_in_words(missing) if len(missing) <= 2 else f"{first.text} and {len(missing) - 1} more kinds"
-    if result.outcome is Outcome.UNSCHEDULABLE and result.pre_filter.is_success and result.verdict is not None:
+    clause = kinds_in_words(missing) if len(missing) <= 2 else f"{first.text}, nor {len(missing) - 1} more kinds"
+    if result.outcome is Outcome.UNSCHEDULABLE and is_decided_without(result, missing) and result.verdict is not None:
         yield from (f"{why}; {clause}" for why in constraint_of(result, narrowed(result)))
     needs = f", which {first.plugins[0]} needs"
     passing = int(result.verdict.where(is_unknown).sum()) if result.verdict is not None else 0
@@ -219,7 +219,7 @@ def _unknown(result: ScheduleResult) -> Iterable[str]:
     return (f"not known: {result.left_open}" if result.left_open else "", "not known")
 
 
-def _fits(result: ScheduleResult) -> Iterable[str]:
+def _fits(result: ScheduleResult, *, was_refused: bool = False) -> Iterable[str]:
     """Yield the clauses about where the pod lands, the fullest first; of a bound pod, first where it is."""
     if result.nominated_first is not None:
         return (f"lands on {_named(result, result.nominated_first)}, to which it is nominated",)
@@ -230,7 +230,7 @@ def _fits(result: ScheduleResult) -> Iterable[str]:
     where = f"{_named(result, best[0])}, {'the only node' if whole == 1 else of}"
     if len(best) > 1:
         where = f"one of {len(best):,} nodes, tied at {int(result.totals.max()):,} points"
-    return (*_despite(result), f"{_now(result)}{where}", f"lands on {where}", f"lands on {of}")
+    return (*_despite(result), f"{_now(result, was_refused=was_refused)}{where}", f"lands on {where}", f"lands on {of}")
 
 
 def _bound(result: ScheduleResult, own: str) -> Iterable[str]:
@@ -262,11 +262,11 @@ def _despite(result: ScheduleResult) -> Iterable[str]:
         yield "fits by kube-scheduler's own plugins; its scheduler has others"
 
 
-def _now(result: ScheduleResult) -> str:
+def _now(result: ScheduleResult, *, was_refused: bool) -> str:
     """Say first that a pod which was refused fits now, and what it waits for."""
     condition = result.pod.condition("PodScheduled")
-    was_refused = condition is not None and condition.status == "False" and condition.reason == "Unschedulable"
-    if was_refused and not result.pod.has_ended:
+    is_told = condition is not None and condition.status == "False" and condition.reason == "Unschedulable"
+    if (is_told or was_refused) and not result.pod.has_ended:
         return "fits now and waits for the next attempt: "
     return "lands on "
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kubectl_sched.queries.unreadable_kinds import is_decided_on, kinds_in_words
 from kubectl_sched.render.answers.explain import ladder
 from kubectl_sched.render.document import Document, Listing, Said, Sentence, Verdict, Waterfall
 from kubectl_sched.render.node_tables import against_table, rejection_table
@@ -31,7 +32,7 @@ def node_document(explanation: Explanation, node: str, *, one: bool) -> Document
     row = result.nodes.row_of[node]
     unasked = no_scheduler_asked(explanation) if one else None
     parts = tuple(_parts(explanation, row, asked=one and result.extended is None and unasked is None))
-    verdict = f"{result.pod.key} on {node}: {verdict_in_words(result, row)}."
+    verdict = f"{result.pod.key} on {node}: {_verdict(explanation, row)}."
     if result.verdict is None:
         parts = ()
     if unasked is not None:
@@ -41,6 +42,14 @@ def node_document(explanation: Explanation, node: str, *, one: bool) -> Document
         parts=parts,
         heading=result.pod.key,
     )
+
+
+def _verdict(explanation: Explanation, row: int) -> str:
+    """Return the verdict on the node; what decides may be of kinds that a list of mixed kinds has not one object of."""
+    result, missing = explanation.result, explanation.missing
+    if missing and result.unread is None and result.verdict is not None and not is_decided_on(result, row, missing):
+        return f"not known here: {kinds_in_words(missing)}"
+    return verdict_in_words(result, row)
 
 
 def _parts(explanation: Explanation, row: int, *, asked: bool) -> Iterator[Said]:

@@ -56,7 +56,8 @@ def check_node(explanations: Sequence[Explanation], display: Display) -> None:
 def check_is_node(name: str, nodes: Snapshot) -> None:
     """Raises SchedError for a node that there is not."""
     if name not in nodes.row_of:
-        raise SchedError(f"there is no node {name}{near_hint(name, nodes.names)}")
+        unread = "" if len(nodes) else ": no nodes at all were read (`kubectl get nodes -o json` has them)"
+        raise SchedError(f"there is no node {name}{unread or near_hint(name, nodes.names)}")
 
 
 def explain_document(answer: ExplainAnswer, display: Display) -> Document:

@@ -149,8 +149,9 @@ def _on_one_node(answer: ExplainAnswer, node: str) -> Document:
 
     one = answer.is_about_one_pod
     reports = tuple(node_document(each, node, one=one) for each in answer.explanations)
-    premises = (*(note for each in answer.explanations for note in each.notes), *answer.notes)
-    notes = notes_of((*answer.changing, *answer.warnings), premises)
+    changing = (note for each in answer.explanations for note in each.changing)
+    premises = (*(note for each in answer.explanations for note in each.warnings), *answer.notes)
+    notes = notes_of((*changing, *answer.changing, *answer.warnings), premises)
     if one:
         return replace(reports[0], notes=notes)
     return Document(
@@ -168,11 +169,15 @@ def pods_table(explanations: Sequence[Explanation]) -> Table[list[Explanation]]:
     return Table(
         columns=(
             Column(heading="Pod", cell=group_name, kind="name"),
-            Column(heading="Outcome", cell=lambda group: group[0].result.outcome.value),
+            Column(heading="Outcome", cell=lambda group: _outcome(group[0])),
             Column(heading="Why", cell=lambda group: why(group[0]), kind="words"),
         ),
         rows=groups,
     )
+
+
+def _outcome(explanation: Explanation) -> str:
+    return "Finished" if explanation.pod.has_ended else explanation.result.outcome.value
 
 
 def in_sum(explanations: Sequence[Explanation], together: Together | None) -> str:
@@ -271,6 +276,8 @@ def _why_there(explanation: Explanation, target: str) -> str:
 
 def _why(explanation: Explanation) -> str:
     words, history, result = stage_words(explanation), explanation.history, explanation.result
+    if explanation.pod.has_ended:
+        return safe(explanation.verdict)
     if history is not None and history.verdict in {"Different", "WouldReject"}:
         return "; ".join(filter(None, (safe(history.message), words)))
     if words is not None and not is_held(explanation):

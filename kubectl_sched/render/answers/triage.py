@@ -154,12 +154,15 @@ class WorkloadRows:
     def table(
         self, rows: Sequence[LackingWorkload], group: Group, *, with_verdict: bool = True
     ) -> Table[LackingWorkload]:
-        """Return them as rows: what is there of each, how long it has waited, and its verdict where it is another."""
+        """Return them as rows: what is there of each, how long it has waited, and its verdict where it is another.
+
+        Each pod of a DaemonSet has a node and a verdict of its own, so the workload has none.
+        """
         said = cause_in_words(group)
         verdict: Column[LackingWorkload] = Column(
-            heading="Verdict", cell=lambda row: "" if row.verdict in said else row.verdict, kind="words"
+            heading="Verdict", cell=lambda row: row.verdict if _is_other(row, said) else "", kind="words"
         )
-        tells = with_verdict and group.cause.binding is not None and any(row.verdict not in said for row in rows)
+        tells = with_verdict and group.cause.binding is not None and any(_is_other(row, said) for row in rows)
         return Table(
             columns=(
                 Column(heading="Workload", cell=lambda row: _name(row).ljust(self._widest), kind="name"),
@@ -169,6 +172,11 @@ class WorkloadRows:
             ),
             rows=rows,
         )
+
+
+def _is_other(row: LackingWorkload, said: str) -> bool:
+    """Report whether the row has a verdict besides what is said."""
+    return row.verdict not in said and not row.workload.startswith("DaemonSet/")
 
 
 def _name(row: LackingWorkload) -> str:

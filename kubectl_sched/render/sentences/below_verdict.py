@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_sched.api.apimachinery.timestamps import to_the_second
+from kubectl_sched.queries.unreadable_kinds import is_decided_without
 from kubectl_sched.render.safe_text import safe
 from kubectl_sched.render.sentences.headline import (
     decision,
@@ -34,7 +35,13 @@ _HYPOTHETICAL = frozenset({Outcome.SCHEDULABLE, Outcome.UNSCHEDULABLE})
 def below_verdict(explanation: Explanation) -> str:
     """Return sentences that say more than the verdict; empty where there is no more to say."""
     told = (each.rstrip(".") for each in _more(explanation) if each)
-    return ". ".join(f"{each[:1].upper()}{each[1:]}" for each in told)
+    return ". ".join(map(_capitalized, told))
+
+
+def _capitalized(sentence: str) -> str:
+    """Return the sentence with a capital, unless it begins with a name in camelCase."""
+    first = sentence.partition(" ")[0]
+    return f"{sentence[:1].upper()}{sentence[1:]}" if first == first.lower() else sentence
 
 
 def _more(explanation: Explanation) -> Iterator[str]:
@@ -80,9 +87,17 @@ def _decided(explanation: Explanation, result: ScheduleResult) -> str:
         case Outcome.ERROR | Outcome.UNKNOWN:
             return _besides_its_end(safe(result.error or result.left_open or ""), explanation)
         case Outcome.UNSCHEDULABLE if not result.pre_filter.is_success:
-            said = _unless_said(why_as_a_whole(result), explanation)
-            return f"{result.pre_filter.plugin} rejects the pod as a whole{f': {said}' if said else ''}"
+            return _rejected_as_a_whole(explanation, result)
     return ""
+
+
+def _rejected_as_a_whole(explanation: Explanation, result: ScheduleResult) -> str:
+    """Return which plugin rejects the pod, and why; nothing where its words speak of objects that were not read."""
+    why = why_as_a_whole(result)
+    if why == safe(result.pre_filter.message) and not is_decided_without(result, explanation.missing):
+        return ""
+    said = _unless_said(why, explanation)
+    return f"{result.pre_filter.plugin} rejects the pod as a whole{f': {said}' if said else ''}"
 
 
 def _end_of(result: ScheduleResult) -> Iterator[str]:

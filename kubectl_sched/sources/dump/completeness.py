@@ -133,7 +133,8 @@ def _has_namespace_selector(result: ScheduleResult) -> bool:
 
 
 def _preempts(result: ScheduleResult) -> bool:
-    return result.post_filter is not None and bool(result.post_filter.candidates)
+    """Report whether preemption has a choice."""
+    return result.post_filter is not None and len(result.post_filter.candidates) > 1
 
 
 _NO_NODES = "the dump has no node list (kubectl get nodes -o json), so no node can be feasible"
@@ -152,11 +153,11 @@ class _Need(NamedTuple):
 _MEANINGS: Final = (
     (
         frozenset({"PersistentVolumeClaim", "PersistentVolume", "StorageClass"}),
-        "not all is known of the pod's claims, so the volume plugins may reject more than they would",
+        "not all is known of the pod's claims, so the volume plugins may reject too much",
     ),
     (
         frozenset({"ResourceClaim", "ResourceSlice", "DeviceClass"}),
-        "the pod's devices cannot be found, so DynamicResources rejects more than it would",
+        "the pod's devices cannot be found, so DynamicResources rejects too much",
     ),
 )
 """Kinds of which the objects of a pod decide whether they are needed, and the meaning of their absence."""

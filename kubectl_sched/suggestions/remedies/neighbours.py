@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -13,15 +14,16 @@ from kubectl_sched.suggestions.node_evictions import evictable, eviction
 from kubectl_sched.suggestions.remedies.node_changes import give_topology_key, join_a_domain, lacking_keys
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
-    from kubectl_sched.api.affinity import Affinity, TopologySpreadConstraint
+    from kubectl_sched.api.affinity import Affinity, PodAffinityTerm, TopologySpreadConstraint
     from kubectl_sched.api.pod import Pod
-    from kubectl_sched.framework.evidence import Evidence
+    from kubectl_sched.framework.evidence import JSON, Evidence
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.suggestions.change import Way
 
 _WEIGHT = 100
+_NAMESPACES_TRIED = 3
 _REVISIONS = ("pod-template-hash", "controller-revision-hash")
 _WORDS = {"pod_affinity": "pod affinity", "pod_anti_affinity": "pod anti-affinity"}
 _CAUTIONS = {
@@ -152,9 +154,14 @@ def _key_and_kind(constraint: TopologySpreadConstraint) -> tuple[str, str]:
 
 
 def near(result: ScheduleResult, row: int) -> Iterator[Way]:
-    """Give the node the topology key, make what is required a preference, or evict the pods that keep it away."""
+    """Correct what the affinity asks for, make what is required a preference, or evict the pods that keep it away.
+
+    A node without the topology key is given it.
+    """
     yield from give_topology_key(result, row)
     facts = [fact.facts for fact in result.filter_evidence("InterPodAffinity", row)]
+    for fact in facts if len(facts) == 1 else ():
+        yield from ((change,) for change in _corrected(str(fact.get("topologyKey")), fact))
     rules = {str(fact.get("rule")) for fact in facts}
     parts = {"affinity": "pod_affinity", "antiAffinity": "pod_anti_affinity"}
     if rules <= parts.keys():
@@ -164,6 +171,43 @@ def near(result: ScheduleResult, row: int) -> Iterator[Way]:
     may_go = {pod.key: pod for pod in evictable(result, row)}
     if keepers and complete and "affinity" not in rules and keepers <= may_go.keys():
         yield (eviction(result, [may_go[key] for key in sorted(keepers)]),)
+
+
+def _corrected(topology_key: str, fact: Mapping[str, JSON]) -> Iterator[Change]:
+    """Ask for the label that pods have, or look in the namespace where they are."""
+    for near in _listed(fact.get("nearLabels")):
+        key, value, near_key, near_value = map(str, _listed(near))
+        text = f"if its pod affinity asked for {near_key}={near_value} instead of {key}={value}"
+        step = f"ask for {near_key}={near_value} instead of {key}={value} in its pod affinity"
+        changed = partial(_with_label, old=(key, value), new=(near_key, near_value))
+        yield Change(kind=Kind.CORRECT, text=text, step=step, pod=partial(_with_terms, topology_key, changed))
+    for name in _listed(fact.get("namespacesWithPods"))[:_NAMESPACES_TRIED]:
+        looks = f"namespaces: [{name}] in its pod affinity"
+        changed = partial(_with_namespace, name=str(name))
+        pod = partial(_with_terms, topology_key, changed)
+        yield Change(kind=Kind.CORRECT, text=f"with {looks}", step=f"set {looks}", pod=pod)
+
+
+def _with_label(term: PodAffinityTerm, old: tuple[str, str], new: tuple[str, str]) -> PodAffinityTerm:
+    selector = term.label_selector
+    if selector is None or (old[0], old[1]) not in selector.match_labels.items():
+        return term
+    labels = {key: value for key, value in selector.match_labels.items() if key != old[0]} | {new[0]: new[1]}
+    return replace(term, label_selector=replace(selector, match_labels=labels))
+
+
+def _with_namespace(term: PodAffinityTerm, name: str) -> PodAffinityTerm:
+    return term if term.namespace_selector is not None else replace(term, namespaces=(*term.namespaces, name))
+
+
+def _with_terms(topology_key: str, changed: Callable[[PodAffinityTerm], PodAffinityTerm], pod: Pod) -> Pod:
+    """The pod with each required term of pod affinity changed that has the topology key."""
+    affinity = pod.spec.affinity
+    if affinity is None or affinity.pod_affinity is None:
+        return pod
+    terms = affinity.pod_affinity.required
+    required = tuple(changed(term) if term.topology_key == topology_key else term for term in terms)
+    return with_spec(pod, affinity=replace(affinity, pod_affinity=replace(affinity.pod_affinity, required=required)))
 
 
 def _listed(fact: object) -> list[object]:

@@ -83,12 +83,13 @@ def test_spreading_does_not_matter_where_there_is_no_choice() -> None:
 
 
 def test_budgets_matter_only_to_a_pod_that_preempts() -> None:
-    full = pod("low", on="w1", **requests(cpu="8"))
-    base = [node("w1", conditions=READY), SYSTEM, full]
-    preempting, _ = lines(*base, pod("web-0", priority=5, **requests(cpu="1")))
-    (helpless,) = lines(*base, pod("web-0", **requests(cpu="1")))
+    base = [node("w1", conditions=READY), SYSTEM, pod("low", on="w1", **requests(cpu="8"))]
+    two = [*base, node("w2", conditions=READY), pod("low-too", on="w2", **requests(cpu="8"))]
+    preempting, _ = lines(*two, pod("web-0", priority=5, **requests(cpu="1")))
+    (without_choice,) = lines(*base, pod("web-0", priority=5, **requests(cpu="1")))
+    (helpless,) = lines(*two, pod("web-0", **requests(cpu="1")))
     assert preempting == "Without PodDisruptionBudget, preemption may choose another node"
-    assert "PodDisruptionBudget" not in helpless
+    assert "PodDisruptionBudget" not in without_choice + helpless
 
 
 def test_pods_of_few_namespaces_are_not_all_pods() -> None:
@@ -127,7 +128,7 @@ def test_classes_are_missed_only_by_a_claim_that_is_served_by_one(claimed: dict[
     claiming = pod("web-0", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}])
     present = BOTH | {"PersistentVolumeClaim", "PersistentVolume", "CSINode"}
     told = lines(*TWO_NODES, claim("data", **claimed), claiming, present=present)
-    missed = "Without StorageClass, not all is known of the pod's claims, so the volume plugins may reject more than"
+    missed = "Without StorageClass, not all is known of the pod's claims, so the volume plugins may reject too much"
     assert told[0].startswith(missed) is lacks
 
 
