@@ -54,6 +54,9 @@ class Admission(Record, frozen=True, kw_only=True):
     jobs_choose_groups: bool = False
     """Jobs say in `spec.scheduling` what group they want (1.37)."""
 
+    limit_ranges_are_exact: bool = False
+    """LimitRanges are compared without rounding (1.38)."""
+
     def admitted(self, pod: Pod) -> Pod:
         """The pod as it would be stored. Raises RefusedError with the reason why it would not be."""
         check_quantities(pod)
@@ -76,7 +79,7 @@ class Admission(Record, frozen=True, kw_only=True):
         if self.enabled("PodLevelResourcesFixDefaulting"):
             pod = with_pod_level_defaults(pod, after_admission=True)
         validate(pod, comparison=self.enabled("TaintTolerationComparisonOperators"))
-        problem = outside_limits(pod, limits)
+        problem = outside_limits(pod, limits, is_exact=self.limit_ranges_are_exact)
         if problem is not None:
             raise RefusedError(pod, "", f"pods is forbidden: {problem}")
         if POD_TOLERATION_RESTRICTION in self.plugins:

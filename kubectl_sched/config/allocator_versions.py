@@ -95,7 +95,7 @@ class DeviceRules(msgspec.Struct, frozen=True, kw_only=True):
     """A request for all devices of a pool that is incomplete or invalid fails the node, and not the whole cycle."""
     capacities_are_qualified: bool = False
     """Capacities are known by domain and name, so that a request may name the driver's with and without its domain.
-    One that is requested under both names, or a negative one, is an error."""
+    One that is requested under both names is an error, and so is a negative one, even of an allocated claim."""
     shared_device_is_not_exclusive: bool = False
     """A device of which parts are given away is nobody's as a whole, though the driver no longer lets it be shared."""
     unsupported_values_fail: bool = False
@@ -118,6 +118,8 @@ class DeviceRules(msgspec.Struct, frozen=True, kw_only=True):
     """Selectors may ask for device.allowMultipleAllocations, whatever the gates."""
     selectors_know_includes: bool = False
     """Selectors may call includes(), whatever the gates."""
+    cel_go: int = 26
+    """The minor of cel-go, which charges a selector differently from 0.29 and from 0.33 on."""
     selectors_read_lists: bool = False
     """Selectors see attributes that are lists without DRAListTypeAttributes too."""
     selector_errors_name_device: bool = False

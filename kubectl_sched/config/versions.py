@@ -148,8 +148,14 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
     fit_scores_whole_pod: bool = False
     """NodeResourcesFit scores requests of the pod as a whole, and resizes; before, the containers' specs alone."""
 
-    scores_are_exact: bool = False
-    """NodeResourcesFit scores shares of amounts beyond 2^63 / 100 as they are; before, they overflow."""
+    amounts_saturate: bool = False
+    """Amounts and sums beyond 2^63 - 1 are held there, and scores are exact; before, both overflow."""
+
+    limit_ranges_are_exact: bool = False
+    """The API server compares LimitRanges without rounding; before, in thousandths or in whole units."""
+
+    device_overhead_per_container: bool = False
+    """The overhead of a device counts for each container while it runs; before, for all of them at once."""
 
     balance_against_before: bool = False
     """NodeResourcesBalancedAllocation compares the balance with the pod to the balance without it."""

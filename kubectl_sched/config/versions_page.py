@@ -47,10 +47,6 @@ configuration API and reason texts, and the formulas of the oldest exact one."""
 _NOT_REPLAYED: Final = """
 Known from the sources, and decided here as by the other releases:
 
-- 1.38: sums of requests beyond 2^63 - 1, which it holds at the limit; LimitRanges compared exactly; overhead of
-  devices counted per container.
-- 1.38: a selector that fails no longer costs what would have come after the failure.
-- 1.38: an allocated claim whose consumed capacity is negative, which its scheduler refuses to count.
 - SchedulerAsyncAPICalls (on in 1.34.0, 1.34.1 and 1.35.0) decides when the API server hears of a decision, and no
   decision."""
 

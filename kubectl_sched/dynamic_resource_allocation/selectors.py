@@ -117,7 +117,9 @@ class Selectors:
         from kubectl_sched.dynamic_resource_allocation import cel
 
         rules = self._rules
-        return cel.Dialect(rules.selectors_know_sharing, rules.selectors_know_includes, self._list_attributes)
+        return cel.Dialect(
+            rules.selectors_know_sharing, rules.selectors_know_includes, self._list_attributes, rules.cel_go
+        )
 
     def _key(self, reads: frozenset[Read] | None, device: SliceDevice) -> Hashable:
         """Return the key of the answer; the device itself if its fields are unknown or unreadable."""

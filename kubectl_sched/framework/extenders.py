@@ -142,13 +142,14 @@ def scored_snapshot(nodes: Snapshot, extended: Extended) -> Snapshot:
         msgspec.convert(extended.sent[row], Node, strict=False) if row in extended.sent else node
         for row, node in enumerate(nodes.node_objects)
     ]
-    whole = replace(nodes.whole, table=_without_images(nodes.whole.node_objects))
-    return replace(empty, table=_without_images(objects), cluster=whole)
+    whole = replace(nodes.whole, table=_without_images(nodes.whole.node_objects, nodes.table))
+    return replace(empty, table=_without_images(objects, nodes.table), cluster=whole)
 
 
-def _without_images(objects: Iterable[Node]) -> NodeTable:
+def _without_images(objects: Iterable[Node], table: NodeTable) -> NodeTable:
     change = msgspec.structs.replace
-    return NodeTable(tuple(change(node, status=change(node.status, images=())) for node in objects))
+    without = tuple(change(node, status=change(node.status, images=())) for node in objects)
+    return NodeTable(without, saturates=table.saturates)
 
 
 def prioritize(

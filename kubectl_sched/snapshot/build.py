@@ -44,13 +44,15 @@ def build(
             nodes.append(item)
         else:
             others.append(item)
-    table, unreadable = _node_table(nodes)
+    table, unreadable = _node_table(nodes, saturates=options.saturates)
     bound, rows, pending, stranded = _by_place(pods, table.row_of)
     resource_of = _once_per_key(options)
     existing, uncounted = _pod_table(bound, rows, resource_of)
     snapshot = Snapshot(
         table=table,
-        usage=Usage.of(existing.column("resource", resource_of), existing.rows, len(table)),
+        usage=Usage.of(
+            existing.column("resource", resource_of), existing.rows, len(table), saturates=options.saturates
+        ),
         existing_pods=existing,
         pending=tuple(pending),
         stranded=tuple(stranded),
@@ -61,14 +63,15 @@ def build(
     return snapshot, (*unreadable, *uncounted)
 
 
-def _node_table(nodes: list[Node]) -> tuple[NodeTable, list[str]]:
-    table = NodeTable(tuple(nodes))
+def _node_table(nodes: list[Node], *, saturates: bool) -> tuple[NodeTable, list[str]]:
+    table = NodeTable(tuple(nodes), saturates=saturates)
     try:
         _ = table.allocatable
     except InvalidQuantity:
         readable = {node.metadata.name: _why_unreadable(node) for node in nodes}
         kept = tuple(node for node in nodes if readable[node.metadata.name] is None)
-        return NodeTable(kept), [f"node {name} is left out: {why}" for name, why in readable.items() if why is not None]
+        table = NodeTable(kept, saturates=saturates)
+        return table, [f"node {name} is left out: {why}" for name, why in readable.items() if why is not None]
     return table, []
 
 

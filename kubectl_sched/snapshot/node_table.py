@@ -42,8 +42,10 @@ _OF_STATUS = ("images", "image_states", "declared_features", "allocatable", "kno
 class NodeTable:
     """Columns over the nodes, each computed when first asked for; rows are in the order the nodes were listed."""
 
-    def __init__(self, objects: tuple[Node, ...]) -> None:
+    def __init__(self, objects: tuple[Node, ...], *, saturates: bool = False) -> None:
+        """`saturates`: amounts beyond int64 are held at its limit."""
         self.objects = objects
+        self.saturates = saturates
         self._label_columns: dict[str, Column[str | None]] = {}
         self._codes_without: dict[str, int | None] = {}
         self._label_numbers: dict[str, tuple[Integers, Mask]] = {}
@@ -56,7 +58,7 @@ class NodeTable:
     def take(self, rows: Rows) -> NodeTable:
         """The table of these rows; columns already computed are carried over."""
         objects = self.objects
-        taken = NodeTable(tuple([objects[row] for row in rows.tolist()]))
+        taken = NodeTable(tuple([objects[row] for row in rows.tolist()]), saturates=self.saturates)
         for name in ("labels", "taints", "images", "declared_features"):
             if name in self.__dict__:
                 taken.__dict__[name] = getattr(self, name).take(rows)
@@ -71,7 +73,8 @@ class NodeTable:
     def with_node(self, row: int, node: Node) -> NodeTable:
         """The table with another node in the place of one; columns that it cannot change are carried over."""
         before = self.objects[row]
-        changed = NodeTable((*self.objects[:row], node, *self.objects[row + 1 :]))
+        objects = (*self.objects[:row], node, *self.objects[row + 1 :])
+        changed = NodeTable(objects, saturates=self.saturates)
         if node.metadata is before.metadata:
             changed._label_columns, changed._codes_without = self._label_columns, self._codes_without
             changed.__dict__ |= {name: self.__dict__[name] for name in _OF_METADATA if name in self.__dict__}
@@ -79,6 +82,10 @@ class NodeTable:
             changed._found_images = self._found_images
             changed.__dict__ |= {name: self.__dict__[name] for name in _OF_STATUS if name in self.__dict__}
         return changed
+
+    def add_node(self, node: Node) -> NodeTable:
+        """The table with one more node, as the last row."""
+        return NodeTable((*self.objects, node), saturates=self.saturates)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -226,12 +233,14 @@ class NodeTable:
         Answers to framework.Resource.Add; `pods` is in it too, as AllowedPodNumber.
         """
         rows_by_resource: dict[str, Integers] = {}
+        saturates = self.saturates
         for row, node in enumerate(self.objects):
             for name, raw in node.status.allocatable.items():
                 column = rows_by_resource.get(name)
                 if column is None:
                     column = rows_by_resource[name] = np.zeros(len(self.objects), dtype=np.int64)
-                column[row] = milli_value(raw) if name == "cpu" else value(raw)
+                amount = milli_value(raw, saturates=saturates) if name == "cpu" else value(raw, saturates=saturates)
+                column[row] = amount
         return rows_by_resource
 
     @cached_property

@@ -11,7 +11,6 @@ from msgspec.structs import replace
 
 from kubectl_sched.record import CachingRecord, Record
 from kubectl_sched.snapshot.host_ports import HostPort, host_ports
-from kubectl_sched.snapshot.node_table import NodeTable
 from kubectl_sched.snapshot.usage import Usage
 
 if TYPE_CHECKING:
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from kubectl_sched.snapshot.array_types import Integers, Mask, Rows
     from kubectl_sched.snapshot.column import Column
     from kubectl_sched.snapshot.group_members import GroupMembers
+    from kubectl_sched.snapshot.node_table import NodeTable
     from kubectl_sched.snapshot.objects import Objects
     from kubectl_sched.snapshot.pod_table import PodTable
     from kubectl_sched.snapshot.usage import PodResource
@@ -167,15 +167,15 @@ class Snapshot(CachingRecord, frozen=True, kw_only=True):
 
     def allocatable(self, resource: str) -> Integers:
         """int64[n]: cpu in millicores, others in their own unit; 0 where a node lacks the resource."""
-        return self._amounts(self.table.allocatable, resource)
+        return self._present(self.table.allocatable.get(resource))
 
     def requested(self, resource: str) -> Integers:
         """int64[n]: what the pods on each node ask for, in the same units."""
-        return self._amounts(self.usage.requested, resource)
+        return self._present(self.usage.requested(resource))
 
     def non_zero_requested(self, resource: str) -> Integers:
         """int64[n] for cpu and memory: the same, with defaults for containers that ask for nothing."""
-        return self._amounts(self.usage.non_zero, resource)
+        return self._present(self.usage.non_zero(resource))
 
     @property
     def pod_count(self) -> Integers:
@@ -192,9 +192,8 @@ class Snapshot(CachingRecord, frozen=True, kw_only=True):
         name = "host_ports" if self.sidecar_ports_count else "host_ports_of_containers"
         return self.existing_pods.column(name, self.ports_of)
 
-    def _amounts(self, amounts: Mapping[str, Integers], resource: str) -> Integers:
-        found = amounts.get(resource)
-        return self._zeros if found is None else found
+    def _present(self, amounts: Integers | None) -> Integers:
+        return self._zeros if amounts is None else amounts
 
     @cached_property
     def _zeros(self) -> Integers:
@@ -266,7 +265,8 @@ class Snapshot(CachingRecord, frozen=True, kw_only=True):
     def usage_of(self, indices: Rows) -> Usage:
         """The sums of these existing pods alone, over all nodes."""
         resources = self.existing_pods.column("resource", self.resource_of).take(indices)
-        return Usage.of(resources, self.existing_pods.rows[indices], len(self))
+        rows = self.existing_pods.rows[indices]
+        return Usage.of(resources, rows, len(self), saturates=self.usage.saturates)
 
     def with_pod(self, pod: Pod) -> Snapshot:
         """With this object in place of the existing pod of its name, which asks for the same on the same node."""
@@ -283,7 +283,7 @@ class Snapshot(CachingRecord, frozen=True, kw_only=True):
 
     def add_node(self, node: Node) -> Snapshot:
         """With one more node, empty, as the last row."""
-        return replace(self, table=NodeTable((*self.node_objects, node)), usage=self.usage.with_empty_row())
+        return replace(self, table=self.table.add_node(node), usage=self.usage.with_empty_row())
 
     def take(self, rows: Rows) -> Snapshot:
         """Only these nodes, in this order, as rows 0, 1, ...; `whole` still gives the cluster they are part of."""

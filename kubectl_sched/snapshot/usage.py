@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from kubectl_sched.api.apimachinery.int64 import wrapped
+from kubectl_sched.api.apimachinery.int64 import MAX_INT64, MIN_INT64, is_int64, wrapped
 from kubectl_sched.record import CachingRecord, Record
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from kubectl_sched.snapshot.array_types import Codes, Integers, Rows
     from kubectl_sched.snapshot.column import Column
@@ -38,7 +38,7 @@ _Version: TypeAlias = "tuple[Sums, list[_Change], int]"
 
 
 class Sums(Record, frozen=True, kw_only=True):
-    """int64[n] by resource, and how many pods each node has."""
+    """Amounts of each node by resource, and how many pods it has."""
 
     requested: Mapping[str, Integers]
     non_zero: Mapping[str, Integers]
@@ -50,22 +50,31 @@ class Usage:
 
     A what-if places thousands of pods and rarely asks in between: so all versions share one list of changes that only
     ever grows, and a version is how much of it it sees.
+
+    Sums that leave int64 wrap around. If it `saturates` they show as the limit of int64, and are kept as Python's own
+    integers, so that they are right again once pods go.
     """
 
-    __slots__ = ("_version",)
+    __slots__ = ("_version", "saturates")
 
-    def __init__(self, sums: Sums, changes: list[_Change] | None = None, seen: int = 0) -> None:
+    def __init__(
+        self, sums: Sums, changes: list[_Change] | None = None, seen: int = 0, *, saturates: bool = False
+    ) -> None:
         self._version: _Version = (sums, [] if changes is None else changes, seen)
+        self.saturates = saturates
 
-    @property
-    def requested(self) -> Mapping[str, Integers]:
-        """int64[n] by resource."""
-        return self._sums.requested
+    def requested(self, resource: str) -> Integers | None:
+        """int64[n], None if no pod requests the resource."""
+        return _as_int64(self._sums.requested.get(resource))
 
-    @property
-    def non_zero(self) -> Mapping[str, Integers]:
+    def non_zero(self, resource: str) -> Integers | None:
         """int64[n] for cpu and memory, with defaults for containers that ask for nothing."""
-        return self._sums.non_zero
+        return _as_int64(self._sums.non_zero.get(resource))
+
+    @property
+    def resources(self) -> Collection[str]:
+        """The resources that pods request."""
+        return self._sums.requested.keys()
 
     @property
     def pod_count(self) -> Integers:
@@ -76,21 +85,19 @@ class Usage:
     def _sums(self) -> Sums:
         sums, changes, seen = self._version
         if seen:
-            sums = _with_changes(sums, changes[:seen])
+            sums = self._with_changes(sums, changes[:seen])
             self._version = (sums, [], 0)
         return sums
 
     @classmethod
-    def of(cls, resources: Column[PodResource], rows: Rows, node_count: int) -> Usage:
+    def of(cls, resources: Column[PodResource], rows: Rows, node_count: int, *, saturates: bool) -> Usage:
         """The sums over pods, given each one's resources and row."""
         distinct = resources.values
-        return cls(
-            Sums(
-                requested=_sums([each.requested for each in distinct], resources.codes, rows, node_count),
-                non_zero=_sums([each.non_zero for each in distinct], resources.codes, rows, node_count),
-                pod_count=np.bincount(rows, minlength=node_count).astype(np.int64),
-            )
-        )
+        codes = resources.codes
+        requested = _sums([each.requested for each in distinct], codes, rows, node_count, saturates=saturates)
+        non_zero = _sums([each.non_zero for each in distinct], codes, rows, node_count, saturates=saturates)
+        pod_count = np.bincount(rows, minlength=node_count).astype(np.int64)
+        return cls(Sums(requested=requested, non_zero=non_zero, pod_count=pod_count), saturates=saturates)
 
     def changed(self, resource: PodResource, row: int, sign: int) -> Usage:
         """With one pod more (sign 1) or less (sign -1) on a row."""
@@ -98,102 +105,124 @@ class Usage:
         if len(changes) > seen:  # another version has gone on from here
             sums, changes, seen = self._sums, [], 0
         changes.append((resource, row, sign))
-        return Usage(sums, changes, seen + 1)
+        return Usage(sums, changes, seen + 1, saturates=self.saturates)
 
     def plus_everywhere(self, resource: PodResource, times: int | Integers) -> Usage:
         """With so many equal pods more on every row, or on each."""
-        return Usage(
-            Sums(
-                requested=_plus_everywhere(self.requested, resource.requested, times, len(self.pod_count)),
-                non_zero=_plus_everywhere(self.non_zero, resource.non_zero, times, len(self.pod_count)),
-                pod_count=self.pod_count + times,
-            )
+        sums = self._sums
+        return self._with(
+            requested=self._plus_everywhere(sums.requested, resource.requested, times),
+            non_zero=self._plus_everywhere(sums.non_zero, resource.non_zero, times),
+            pod_count=self.pod_count + times,
         )
 
     def plus(self, other: Usage) -> Usage:
         """These sums and the others, over the same nodes."""
-        return Usage(
-            Sums(
-                requested=_total(self.requested, other.requested),
-                non_zero=_total(self.non_zero, other.non_zero),
-                pod_count=self.pod_count + other.pod_count,
-            )
+        return self._with(
+            requested=self._total(self._sums.requested, other._sums.requested),
+            non_zero=self._total(self._sums.non_zero, other._sums.non_zero),
+            pod_count=self.pod_count + other.pod_count,
         )
 
     def less(self, other: Usage) -> Usage:
         """These sums without the others, over the same nodes."""
-        return Usage(
-            Sums(
-                requested=_difference(self.requested, other.requested),
-                non_zero=_difference(self.non_zero, other.non_zero),
-                pod_count=self.pod_count - other.pod_count,
-            )
+        return self._with(
+            requested=_difference(self._sums.requested, other._sums.requested),
+            non_zero=_difference(self._sums.non_zero, other._sums.non_zero),
+            pod_count=self.pod_count - other.pod_count,
         )
 
     def with_empty_row(self) -> Usage:
         """With one empty node more at the end."""
         more = np.zeros(1, dtype=np.int64)
-        return Usage(
-            Sums(
-                requested={name: np.concatenate([amounts, more]) for name, amounts in self.requested.items()},
-                non_zero={name: np.concatenate([amounts, more]) for name, amounts in self.non_zero.items()},
-                pod_count=np.concatenate([self.pod_count, more]),
-            )
-        )
+        return self._each(lambda amounts: np.concatenate([amounts, more]))
 
     def take(self, rows: Rows) -> Usage:
         """The sums of these rows."""
-        return Usage(
-            Sums(
-                requested={name: amounts[rows] for name, amounts in self.requested.items()},
-                non_zero={name: amounts[rows] for name, amounts in self.non_zero.items()},
-                pod_count=self.pod_count[rows],
-            )
+        return self._each(lambda amounts: amounts[rows])
+
+    def _each(self, change: Callable[[Integers], Integers]) -> Usage:
+        return self._with(
+            requested={name: change(amounts) for name, amounts in self._sums.requested.items()},
+            non_zero={name: change(amounts) for name, amounts in self._sums.non_zero.items()},
+            pod_count=change(self.pod_count),
         )
 
+    def _with(self, *, requested: Amounts, non_zero: Amounts, pod_count: Integers) -> Usage:
+        sums = Sums(requested=requested, non_zero=non_zero, pod_count=pod_count)
+        return Usage(sums, saturates=self.saturates)
 
-def _sums(per_value: Sequence[Mapping[str, int]], codes: Codes, rows: Rows, node_count: int) -> Amounts:
+    def _plus_everywhere(self, sums: Mapping[str, Integers], by: Mapping[str, int], times: int | Integers) -> Amounts:
+        numbers = np.atleast_1d(times)  # numpy warns of what wraps in a number, not in an array
+        most = int(numbers.max(initial=0))
+        changed = dict(sums)
+        for name, amount in by.items():
+            before = changed.get(name)
+            wide = self._wide(np.zeros_like(self.pod_count) if before is None else before, most * amount)
+            changed[name] = wide + numbers.astype(wide.dtype) * amount
+        return changed
+
+    def _total(self, sums: Mapping[str, Integers], added: Mapping[str, Integers]) -> Amounts:
+        total = {**added, **sums}
+        for name in sums.keys() & added.keys():
+            total[name] = self._wide(sums[name], int(added[name].max(initial=0))) + added[name]
+        return total
+
+    def _with_changes(self, sums: Sums, changes: Sequence[_Change]) -> Sums:
+        requested, non_zero, pod_count = dict(sums.requested), dict(sums.non_zero), sums.pod_count.copy()
+        for amounts, names in (
+            (requested, dict.fromkeys(name for resource, _, _ in changes for name in resource.requested)),
+            (non_zero, dict.fromkeys(name for resource, _, _ in changes for name in resource.non_zero)),
+        ):
+            for name in names:
+                amounts[name] = amounts[name].copy() if name in amounts else np.zeros(len(pod_count), dtype=np.int64)
+        for resource, equal in groupby(changes, key=itemgetter(0)):
+            times: dict[int, int] = {}
+            for _, row, sign in equal:
+                times[row] = times.get(row, 0) + sign
+            for row, count in times.items():
+                pod_count[row] += count
+                for amounts, by in ((requested, resource.requested), (non_zero, resource.non_zero)):
+                    for name, amount in by.items():
+                        self._add(amounts, name, row, count * amount)
+        return Sums(requested=requested, non_zero=non_zero, pod_count=pod_count)
+
+    def _add(self, amounts: Amounts, name: str, row: int, amount: int) -> None:
+        if self.saturates and not is_int64(int(amounts[name][row]) + amount):
+            amounts[name] = amounts[name].astype(object)
+        if amounts[name].dtype == object:
+            amounts[name][row] += amount
+        else:
+            # numpy warns of what wraps in a number, not in an array
+            amounts[name][row : row + 1] += wrapped(amount)
+
+    def _wide(self, amounts: Integers, more: int) -> Integers:
+        """Return the amounts, as Python's own integers if they must not wrap and could with so much more."""
+        if self.saturates and int(amounts.max(initial=0)) + more > MAX_INT64:
+            return amounts.astype(object)
+        return amounts
+
+
+def _sums(
+    per_value: Sequence[Mapping[str, int]], codes: Codes, rows: Rows, node_count: int, *, saturates: bool
+) -> Amounts:
     names = dict.fromkeys(name for amounts in per_value for name in amounts)
     sums: Amounts = {}
     for name in names:
         amount_of = np.array([amounts.get(name, 0) for amounts in per_value], dtype=np.int64)
-        sums[name] = np.zeros(node_count, dtype=np.int64)
+        if saturates and int(amount_of.max()) * len(rows) > MAX_INT64:
+            amount_of = amount_of.astype(object)
+        sums[name] = np.zeros(node_count, dtype=amount_of.dtype)
         np.add.at(sums[name], rows, amount_of[codes])
     return sums
-
-
-def _plus_everywhere(
-    amounts: Mapping[str, Integers], by: Mapping[str, int], times: int | Integers, node_count: int
-) -> Amounts:
-    absent = {name: np.zeros(node_count, dtype=np.int64) for name in by if name not in amounts}
-    numbers = np.atleast_1d(times)  # numpy warns of what wraps in a number, not in an array
-    return {name: each + numbers * by[name] if name in by else each for name, each in {**amounts, **absent}.items()}
-
-
-def _total(amounts: Mapping[str, Integers], added: Mapping[str, Integers]) -> Amounts:
-    return {**added, **{name: each + added[name] if name in added else each for name, each in amounts.items()}}
 
 
 def _difference(amounts: Mapping[str, Integers], subtracted: Mapping[str, Integers]) -> Amounts:
     return {name: each - subtracted[name] if name in subtracted else each for name, each in amounts.items()}
 
 
-def _with_changes(sums: Sums, changes: Sequence[_Change]) -> Sums:
-    requested, non_zero, pod_count = dict(sums.requested), dict(sums.non_zero), sums.pod_count.copy()
-    for amounts, names in (
-        (requested, dict.fromkeys(name for resource, _, _ in changes for name in resource.requested)),
-        (non_zero, dict.fromkeys(name for resource, _, _ in changes for name in resource.non_zero)),
-    ):
-        for name in names:
-            amounts[name] = amounts[name].copy() if name in amounts else np.zeros(len(pod_count), dtype=np.int64)
-    for resource, equal in groupby(changes, key=itemgetter(0)):
-        times: dict[int, int] = {}
-        for _, row, sign in equal:
-            times[row] = times.get(row, 0) + sign
-        for row, count in times.items():
-            pod_count[row] += count
-            for amounts, by in ((requested, resource.requested), (non_zero, resource.non_zero)):
-                for name, amount in by.items():
-                    # numpy warns of what wraps in a number, not in an array
-                    amounts[name][row : row + 1] += wrapped(count * amount)
-    return Sums(requested=requested, non_zero=non_zero, pod_count=pod_count)
+def _as_int64(amounts: Integers | None) -> Integers | None:
+    """Return the amounts as int64[n], those beyond at its limit."""
+    if amounts is None or amounts.dtype != object:
+        return amounts
+    return np.clip(amounts, MIN_INT64, MAX_INT64).astype(np.int64)

@@ -98,7 +98,8 @@ def _is_refused(base: Trial, trial: Trial) -> bool:
     if limits:
         from kubectl_sched.apiserver.limit_ranges import outside_limits
 
-        if outside_limits(trial.pod, limits) is not None:
+        is_exact = trial.framework.handle.release.limit_ranges_are_exact
+        if outside_limits(trial.pod, limits, is_exact=is_exact) is not None:
             return recreates_pods(base, trial, ())
     return any(resource_problems(trial.pod)) and not any(resource_problems(base.pod))
 

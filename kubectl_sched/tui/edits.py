@@ -201,7 +201,7 @@ class EditNodes(Edit, frozen=True, kw_only=True):
         except SchedError as error:
             told = str(error).replace(f"--{self.verb} {value}", self.text).removeprefix(f"--{self.verb}: ")
             raise SchedError(told) from None
-        edited = replace(nodes, table=NodeTable(tuple(cluster.nodes.values())))
+        edited = replace(nodes, table=NodeTable(tuple(cluster.nodes.values()), saturates=nodes.table.saturates))
         if len(cluster.pods) < len(pods):
             staying = {pod.key for pod in cluster.pods}
             edited = edited.without(np.array([pod.key not in staying for pod in pods], dtype=np.bool_))

@@ -10,6 +10,7 @@ import pytest
 from kubectl_sched.api.admission import LimitRange
 from kubectl_sched.api.containers import ResourceRequirements
 from kubectl_sched.api.pod import Pod
+from kubectl_sched.apiserver.limit_ranges import outside_limits
 from kubectl_sched.apiserver.pod_admission import Admission
 from kubectl_sched.apiserver.pod_defaults import defaulted
 from kubectl_sched.config import Features, KubeVersion
@@ -85,3 +86,38 @@ def test_pods_have_as_a_whole_what_their_containers_have(
     written = {"metadata": {"name": "p", "namespace": "default"}, "spec": {"containers": named, "resources": whole}}
     expected = None if stored is None else msgspec.convert(stored, ResourceRequirements)
     assert admission.admitted(msgspec.convert(written, Pod)).spec.resources == expected
+
+
+BOUNDS = {
+    "type": "Container",
+    "min": {"memory": "1m"},
+    "max": {"memory": "2500u"},
+}
+
+
+@pytest.mark.parametrize(
+    ("requests", "limits", "rounded", "exact"),
+    [
+        ("500u", "2m", None, "minimum memory usage per Container is 1m, but request is 500u"),
+        ("1m", "2600u", None, "maximum memory usage per Container is 2500u, but limit is 2600u"),
+        ("1m", "4m", *["maximum memory usage per Container is 2500u, but limit is 4m"] * 2),
+    ],
+)
+def test_limit_ranges_round_up_to_1_37(requests: str, limits: str, rounded: str | None, exact: str | None) -> None:
+    about = {"name": "limits", "namespace": "default"}
+    ranges = [msgspec.convert({"metadata": about, "spec": {"limits": [BOUNDS]}}, LimitRange)]
+    asked = {"requests": {"memory": requests}, "limits": {"memory": limits}}
+    pod = msgspec.convert({"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "resources": asked}]}}, Pod)
+    assert outside_limits(pod, ranges, is_exact=False) == rounded
+    assert outside_limits(pod, ranges, is_exact=True) == exact
+
+
+@pytest.mark.parametrize("is_exact", [False, True])
+@pytest.mark.parametrize(("limit", "ratio"), [("3", None), ("3001m", "1.500500")])
+def test_the_ratio_of_a_limit_to_its_request(limit: str, ratio: str | None, is_exact: bool) -> None:
+    bounds = {"type": "Container", "maxLimitRequestRatio": {"cpu": "1.5"}}
+    ranges = [msgspec.convert({"metadata": {"name": "limits"}, "spec": {"limits": [bounds]}}, LimitRange)]
+    asked = {"requests": {"cpu": "2"}, "limits": {"cpu": limit}}
+    pod = msgspec.convert({"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "resources": asked}]}}, Pod)
+    refused = ratio and f"cpu max limit to request ratio per Container is 1500m, but provided ratio is {ratio}"
+    assert outside_limits(pod, ranges, is_exact=is_exact) == refused

@@ -71,10 +71,9 @@ def make(kind: type[P], args: Any = None, version: str = "1.36", **gates: bool) 
 
 def snapshot(*objects: KubernetesObject, version: str = "1.36") -> Snapshot:
     """The cluster of these objects, as that minor counts it."""
-    options = scheduler_options(
-        handle(version).features.enabled, sums_status_per_pod=handle(version).release.status_requests_summed_per_pod
-    )
-    nodes, left_out = build(objects, options, sidecar_ports_count=handle(version).release.sidecar_ports_count)
+    release = handle(version).release
+    options = scheduler_options(handle(version).features.enabled, release)
+    nodes, left_out = build(objects, options, sidecar_ports_count=release.sidecar_ports_count)
     assert not left_out
     return nodes
 

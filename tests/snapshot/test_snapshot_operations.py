@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from kubectl_sched.api.apimachinery.int64 import MAX_INT64
 from kubectl_sched.api.meta import with_spec
 from tests.examples import examples
 from tests.plugins.clusters import node, pod, requests, snapshot
@@ -31,15 +32,17 @@ class Version(NamedTuple):
 class Versions:
     """Each operation makes a version out of any earlier one, so that versions branch and share their stores."""
 
-    def __init__(self) -> None:
-        pods = [pod("a", on="n0", **requests(cpu="1")), pod("b", on="n1", **requests(cpu="2"))]
-        nodes = snapshot(node("n0"), node("n1"), node("n2"), *pods)
+    def __init__(self, minor: str, unit: str) -> None:
+        self.minor = minor
+        self.unit = unit
+        pods = [pod("a", on="n0", **requests(cpu=f"1{unit}")), pod("b", on="n1", **requests(cpu=f"2{unit}"))]
+        nodes = snapshot(node("n0"), node("n1"), node("n2"), *pods, version=minor)
         self.versions = [Version(nodes, nodes.names, tuple((each, each.spec.node_name) for each in pods))]
         self.made = 0
 
     def new_pod(self, number: int) -> Pod:
         self.made += 1
-        (container,) = requests(cpu=str(1 + number % 3))["containers"]
+        (container,) = requests(cpu=f"{1 + number % 3}{self.unit}")["containers"]
         ports = [{"containerPort": 80, "hostPort": 8000 + number % 3}] if number % 2 else []
         return pod(f"p{self.made}", containers=[{**container, "ports": ports}])
 
@@ -95,11 +98,11 @@ class Versions:
         return self.versions[which % len(self.versions)]
 
 
-def check(version: Version) -> None:
+def check(version: Version, minor: str) -> None:
     """Hold a version against a snapshot that is built of the same nodes and pods."""
     nodes, names, pods = version
     bound = [with_spec(each, node_name=name) for each, name in pods]
-    fresh = snapshot(*map(node, names), *bound)
+    fresh = snapshot(*map(node, names), *bound, version=minor)
     table = nodes.existing_pods
     assert nodes.names == names
     assert list(zip(table.pods, [names[row] for row in table.rows], strict=True)) == list(pods)
@@ -115,6 +118,9 @@ def check(version: Version) -> None:
     assert nodes.non_zero_requested("memory").tolist() == fresh.non_zero_requested("memory").tolist()
     everything = nodes.usage_of(np.arange(len(pods), dtype=np.intp))
     assert everything.pod_count.tolist() == fresh.pod_count.tolist()
+    if minor == "1.38":
+        milli = [sum(nodes.resource_of(each).requested["cpu"] for each, on in pods if on == name) for name in names]
+        assert nodes.requested("cpu").tolist() == [min(each, MAX_INT64) for each in milli]
 
 
 OPERATIONS: tuple[Callable[[Versions, int, int, int, int], None], ...] = (
@@ -129,12 +135,17 @@ OPERATIONS: tuple[Callable[[Versions, int, int, int, int], None], ...] = (
 
 
 @settings(max_examples=examples(300))
-@given(steps=st.lists(st.tuples(st.sampled_from(OPERATIONS), *[st.integers(0, 99)] * 4), min_size=8, max_size=24))
+@given(
+    steps=st.lists(st.tuples(st.sampled_from(OPERATIONS), *[st.integers(0, 99)] * 4), min_size=8, max_size=24),
+    minor=st.sampled_from(["1.36", "1.38"]),
+    unit=st.sampled_from(["", "P"]),
+)
 def test_operations_hold_in_any_order(
-    steps: list[tuple[Callable[[Versions, int, int, int, int], None], int, int, int, int]],
+    steps: list[tuple[Callable[[Versions, int, int, int, int], None], int, int, int, int]], minor: str, unit: str
 ) -> None:
-    versions = Versions()
+    """In cpu of petas a few pods leave int64: sums wrap around, or are held at its limit since 1.38."""
+    versions = Versions(minor, unit)
     for operation, which, *numbers in steps:
         operation(versions, which, *numbers)
     for version in versions.versions:
-        check(version)
+        check(version, minor)

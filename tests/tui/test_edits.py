@@ -134,9 +134,7 @@ def configuration() -> Configuration:
 
 def scheduler(objects: Sequence[KubernetesObject], configured: Configuration | None = None) -> Scheduler:
     chosen = configured or configuration()
-    options = scheduler_options(
-        chosen.features.enabled, sums_status_per_pod=chosen.release.status_requests_summed_per_pod
-    )
+    options = scheduler_options(chosen.features.enabled, chosen.release)
     return Scheduler(chosen, build(objects, options)[0])
 
 

@@ -24,6 +24,11 @@ def wrapped(number: int) -> int:
     return (number - MIN_INT64) % 2**64 + MIN_INT64
 
 
+def saturated(number: int) -> int:
+    """The int64 that is nearest to a number."""
+    return max(MIN_INT64, min(number, MAX_INT64))
+
+
 def parse_int64(text: str) -> int | None:
     """The number that strconv.ParseInt reads in base 10, None if it fails."""
     found = _INT64.fullmatch(text)

@@ -2,7 +2,7 @@
 
 Answers to k8s.io/apimachinery/pkg/api/resource (quantity.go, amount.go, suffix.go). Upstream holds an amount as an
 int64 with a scale as long as that fits, else as an arbitrary decimal; where an amount overflows int64 the two answer
-differently, and so does this module.
+differently, and so does this module. From 1.38 on both saturate: they hold such an amount at the limit of int64.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from kubectl_sched.api.apimachinery.decimal_scaling import (
     ten_to,
     without_factors,
 )
-from kubectl_sched.api.apimachinery.int64 import MAX_INT64, is_int64
+from kubectl_sched.api.apimachinery.int64 import MAX_INT64, is_int64, saturated
 from kubectl_sched.errors import SchedError
 from kubectl_sched.lazy_pattern import pattern
 
@@ -113,17 +113,19 @@ class Quantity:
         """Report whether the amount is nothing."""
         return self.unscaled == 0
 
-    def value(self) -> int:
+    def value(self, *, saturates: bool = False) -> int:
         """The amount in units, rounded up (Value)."""
-        return self.scaled_value(0)
+        return self.scaled_value(0, saturates=saturates)
 
-    def milli_value(self) -> int:
+    def milli_value(self, *, saturates: bool = False) -> int:
         """The amount in thousandths, rounded up (MilliValue)."""
-        return self.scaled_value(MILLI)
+        return self.scaled_value(MILLI, saturates=saturates)
 
-    def scaled_value(self, scale: int) -> int:
+    def scaled_value(self, scale: int, *, saturates: bool = False) -> int:
         """The amount in units of `10**scale`, rounded up, as an int64 that overflows as upstream's (ScaledValue)."""
         shift = self.scale - scale
+        if saturates:
+            return saturated(rounded_away(self.unscaled, -shift) if shift < 0 else self.unscaled * ten_to(shift))
         if self.is_decimal:
             return decimal_scaled(self.unscaled, shift)
         if shift < 0:
@@ -145,6 +147,10 @@ class Quantity:
             return Quantity(0, 0 if self.unscaled else self.scale, self.format)
         stays = is_int64(product) and fits_in_units(product, self.scale)
         return Quantity(product, self.scale, self.format, self.is_decimal or not stays)
+
+    def scaled_by(self, factor: Quantity) -> Quantity:
+        """Multiply by another amount, exactly."""
+        return Quantity(self.unscaled * factor.unscaled, self.scale + factor.scale, self.format, is_decimal=True)
 
     def __lt__(self, other: Quantity) -> bool:
         return self._compare(other) < 0
@@ -251,15 +257,15 @@ def parse_quantity(raw: RawQuantity) -> Quantity:
 
 
 @lru_cache(maxsize=1 << 16)
-def value(raw: RawQuantity) -> int:
+def value(raw: RawQuantity, *, saturates: bool = False) -> int:
     """Value() of a quantity as it was written: whole units, rounded up; raise InvalidQuantity."""
-    return parse_quantity(raw).value()
+    return parse_quantity(raw).value(saturates=saturates)
 
 
 @lru_cache(maxsize=1 << 16)
-def milli_value(raw: RawQuantity) -> int:
+def milli_value(raw: RawQuantity, *, saturates: bool = False) -> int:
     """MilliValue() of a quantity as it was written: thousandths, rounded up; raise InvalidQuantity."""
-    return parse_quantity(raw).milli_value()
+    return parse_quantity(raw).milli_value(saturates=saturates)
 
 
 def parse_resource_list(resources: ResourceList) -> dict[str, Quantity]:

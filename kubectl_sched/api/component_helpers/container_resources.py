@@ -7,7 +7,8 @@ k8s.io/component-helpers/resource/helpers.go. From 1.37 on status counts differe
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, TypeAlias
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import msgspec
 
@@ -25,6 +26,22 @@ Resources: TypeAlias = dict[str, Quantity]
 _OfContainer: TypeAlias = Callable[[Container], Mapping[str, Quantity]]
 
 
+class RequestRules(Protocol):
+    """A minor's ways to sum up requests: fields of its Release."""
+
+    @property
+    def status_requests_summed_per_pod(self) -> bool:
+        """Report whether status is counted as from 1.37 on."""
+
+    @property
+    def amounts_saturate(self) -> bool:
+        """Report whether amounts are held at the limit of int64."""
+
+    @property
+    def device_overhead_per_container(self) -> bool:
+        """Report whether the overhead of devices counts while their container runs."""
+
+
 class PodResourcesOptions(msgspec.Struct, frozen=True, kw_only=True):
     """PodResourcesOptions of upstream, and which of its two ways to count status."""
 
@@ -38,6 +55,10 @@ class PodResourcesOptions(msgspec.Struct, frozen=True, kw_only=True):
     use_dra_node_allocatable_resource_claim_status: bool = False
     sums_status_per_pod: bool = False
     """From 1.37 on: sum spec, allocated and actuated resources apart, then take the largest sum."""
+    saturates: bool = False
+    """From 1.38 on: hold amounts beyond int64 at its limit."""
+    overhead_per_container: bool = False
+    """From 1.38 on: count the overhead of devices for a container while it runs, as its own requests."""
 
 
 def add(total: Resources, resources: Mapping[str, Quantity]) -> None:
@@ -67,7 +88,7 @@ def aggregate_container_requests(pod: Pod, options: PodResourcesOptions) -> Reso
     if options.use_status_resources and options.sums_status_per_pod:
         return _requests_summed_per_pod(pod, options)
     effective = _effective_requests(pod) if options.use_status_resources else _spec_requests
-    total = _aggregated(pod, _completed(effective, options))
+    total = _aggregated(pod, _completed(effective, options), _overhead(pod, options))
     add(total, _claimed(pod, options))
     return total
 
@@ -142,11 +163,21 @@ def _replacing(spec: Resources, effective: Resources, options: PodResourcesOptio
     return {name: effective.get(name, ZERO) for name in _supported(spec)}
 
 
-def _aggregated(pod: Pod, of_container: _OfContainer) -> Resources:
+def _aggregated(
+    pod: Pod, requested: _OfContainer, overhead: Mapping[str, Resources] = MappingProxyType({})
+) -> Resources:
     """Containers and sidecars run together; an init container runs beside the sidecars before it.
 
     Only what a container itself asks for can raise the peak, as the sidecars before it have raised it already.
     """
+
+    def of_container(container: Container) -> Mapping[str, Quantity]:
+        if container.name not in overhead:
+            return requested(container)
+        own = dict(requested(container))
+        add(own, overhead[container.name])
+        return own
+
     total: Resources = {}
     for container in pod.spec.containers:
         add(total, of_container(container))
@@ -245,7 +276,8 @@ def _requests_summed_per_pod(pod: Pod, options: PodResourcesOptions) -> Resource
     """From 1.37 on: the largest of the sums of spec, allocated and actuated requests."""
     infeasible = is_resize_infeasible(pod)
     claimed = _claimed(pod, options)
-    spec = _aggregated(pod, _completed(_spec_requests, options))
+    overhead = _overhead(pod, options)
+    spec = _aggregated(pod, _completed(_spec_requests, options), overhead)
     add(spec, claimed)
     status = pod.status
     if (
@@ -257,7 +289,8 @@ def _requests_summed_per_pod(pod: Pod, options: PodResourcesOptions) -> Resource
         allocated = parse_resource_list(status.allocated_resources)
         actuated = parse_resource_list(status.resources.requests)
     else:
-        allocated = _aggregated(pod, _completed(_reported_requests(pod, infeasible, actuated=False), options))
+        reported = _completed(_reported_requests(pod, infeasible, actuated=False), options)
+        allocated = _aggregated(pod, reported, overhead)
         add(allocated, claimed)
         actuated = _aggregated(pod, _completed(_reported_requests(pod, infeasible, actuated=True), options))
     return largest(actuated, allocated) if infeasible else largest(spec, actuated, allocated)
@@ -280,9 +313,9 @@ def _reported_requests(pod: Pod, infeasible: bool, *, actuated: bool) -> _OfCont
 
 def _limits_summed_per_pod(pod: Pod, options: PodResourcesOptions) -> Resources:
     """From 1.37 on: the larger of the sums of spec and actuated limits."""
-    spec = _aggregated(pod, _spec_limits)
+    spec = _aggregated(pod, _spec_limits, _overhead(pod, options))
     for name, quantity in _claimed(pod, options).items():
-        if name in spec or is_huge_page_resource_name(name):
+        if options.overhead_per_container or name in spec or is_huge_page_resource_name(name):
             add(spec, {name: quantity})
     if not options.use_status_resources:
         return spec
@@ -313,7 +346,7 @@ def _claimed(pod: Pod, options: PodResourcesOptions) -> Resources:
     if options.use_dra_node_allocatable_resource_claim_status:
         for claim in pod.status.node_allocatable_resource_claim_statuses:
             if options.sums_status_per_pod:
-                _add_mapped(total, claim)
+                _add_mapped(total, claim, 0 if options.overhead_per_container else len(claim.containers))
             else:
                 add(total, parse_resource_list(claim.resources))
     return total
@@ -327,11 +360,25 @@ def container_claims(pod: Pod, name: str) -> Resources:
     total: Resources = {}
     for claim in pod.status.node_allocatable_resource_claim_statuses:
         if name in claim.containers:
-            _add_mapped(total, msgspec.structs.replace(claim, containers=(name,)))
+            _add_mapped(total, claim, 1)
     return total
 
 
-def _add_mapped(total: Resources, claim: NodeAllocatableResourceClaimStatus) -> None:
+def _overhead(pod: Pod, options: PodResourcesOptions) -> dict[str, Resources]:
+    """Return the overhead of devices by container, if the options count it while the container runs."""
+    by_container: dict[str, Resources] = {}
+    if options.overhead_per_container and options.use_dra_node_allocatable_resource_claim_status:
+        for claim in pod.status.node_allocatable_resource_claim_statuses:
+            for name in claim.containers:
+                own = by_container.setdefault(name, {})
+                for each in claim.overhead:
+                    if each.per_container is not None:
+                        add(own, {each.name: parse_quantity(each.per_container)})
+    return by_container
+
+
+def _add_mapped(total: Resources, claim: NodeAllocatableResourceClaimStatus, containers: int) -> None:
+    """Add what the claim takes for the pod, and its overhead for so many containers."""
     for mapping in claim.mapping:
         if mapping.quantity is not None:
             add(total, {mapping.name: parse_quantity(mapping.quantity)})
@@ -339,6 +386,6 @@ def _add_mapped(total: Resources, claim: NodeAllocatableResourceClaimStatus) -> 
         cost = ZERO
         if overhead.per_pod is not None:
             cost += parse_quantity(overhead.per_pod)
-        if overhead.per_container is not None and claim.containers:
-            cost += parse_quantity(overhead.per_container) * len(claim.containers)
+        if overhead.per_container is not None and containers:
+            cost += parse_quantity(overhead.per_container) * containers
         add(total, {overhead.name: cost})

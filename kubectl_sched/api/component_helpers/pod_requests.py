@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
     from kubectl_sched.api.apimachinery.quantity import Quantity
+    from kubectl_sched.api.component_helpers.container_resources import RequestRules
     from kubectl_sched.api.containers import ResourceRequirements
     from kubectl_sched.api.core import ResourceList
     from kubectl_sched.api.pod import Pod, ReportedResources
@@ -50,18 +51,19 @@ DEFAULT_REQUESTS: Final = (_DEFAULT_CPU, _DEFAULT_MEMORY)
 """The requests that scoring assumes for a container without requests: 100m and 200Mi."""
 
 
-def scheduler_options(enabled: Callable[[str], bool], *, sums_status_per_pod: bool = False) -> PodResourcesOptions:
-    """The options with which the scheduler counts a pod, given which features are on.
+def scheduler_options(enabled: Callable[[str], bool], rules: RequestRules | None = None) -> PodResourcesOptions:
+    """The options with which the scheduler counts a pod, given which features are on, and the rules of its minor.
 
-    `sums_status_per_pod` is how 1.37 counts status: it sums spec, allocated and actuated resources over the containers
-    and takes the largest sum, where earlier minors sum the largest of each container.
+    Without rules it counts as 1.36 does.
     """
     return PodResourcesOptions(
         use_status_resources=enabled("InPlacePodVerticalScaling"),
         in_place_pod_level_resources_vertical_scaling=enabled("InPlacePodLevelResourcesVerticalScaling"),
         skip_pod_level_resources=not enabled("PodLevelResources"),
         use_dra_node_allocatable_resource_claim_status=enabled("DRANodeAllocatableResources"),
-        sums_status_per_pod=sums_status_per_pod,
+        sums_status_per_pod=rules is not None and rules.status_requests_summed_per_pod,
+        saturates=rules is not None and rules.amounts_saturate,
+        overhead_per_container=rules is not None and rules.device_overhead_per_container,
     )
 
 
@@ -128,10 +130,10 @@ def pod_resource(pod: Pod, options: PodResourcesOptions) -> tuple[dict[str, int]
         defaulting = msgspec.structs.replace(options, non_missing_container_requests=non_missing)
         with_defaults = pod_requests(pod, defaulting)
     non_zero = {
-        CPU: with_defaults.get(CPU, ZERO).milli_value(),
-        MEMORY: with_defaults.get(MEMORY, ZERO).value(),
+        CPU: with_defaults.get(CPU, ZERO).milli_value(saturates=options.saturates),
+        MEMORY: with_defaults.get(MEMORY, ZERO).value(saturates=options.saturates),
     }
-    return _counted(requests), non_zero
+    return _counted(requests, options), non_zero
 
 
 def fit_request(pod: Pod, options: PodResourcesOptions) -> dict[str, int]:
@@ -139,8 +141,9 @@ def fit_request(pod: Pod, options: PodResourcesOptions) -> dict[str, int]:
 
     In the scheduler's units (computePodResourceRequest).
     """
-    requests = pod_requests(pod, PodResourcesOptions(skip_pod_level_resources=options.skip_pod_level_resources))
-    return {name: max(amount, 0) for name, amount in _counted(requests).items()}
+    spec_alone = PodResourcesOptions(skip_pod_level_resources=options.skip_pod_level_resources)
+    requests = pod_requests(pod, spec_alone)
+    return {name: max(amount, 0) for name, amount in _counted(requests, options).items()}
 
 
 def scoring_request(pod: Pod, options: PodResourcesOptions, *, use_requested: bool) -> dict[str, int]:
@@ -154,12 +157,14 @@ def scoring_request(pod: Pod, options: PodResourcesOptions, *, use_requested: bo
         use_dra_node_allocatable_resource_claim_status=False,
     )
     requests = pod_requests(pod, scoring)
-    return {name: in_scheduler_units(name, quantity) for name, quantity in requests.items()}
+    return {
+        name: in_scheduler_units(name, quantity, saturates=options.saturates) for name, quantity in requests.items()
+    }
 
 
-def in_scheduler_units(name: str, quantity: Quantity) -> int:
+def in_scheduler_units(name: str, quantity: Quantity, *, saturates: bool = False) -> int:
     """Millicores of cpu, whole units of anything else."""
-    return quantity.milli_value() if name == CPU else quantity.value()
+    return quantity.milli_value(saturates=saturates) if name == CPU else quantity.value(saturates=saturates)
 
 
 def request_key(pod: Pod) -> Hashable:
@@ -180,7 +185,7 @@ def request_key(pod: Pod) -> Hashable:
         tuple(spec.overhead.items()),
         _requests_key(spec.resources),
         _status_key(pod) if differs else (),
-        str(claims) if claims else "",
+        (str(claims), _names(pod)) if claims else (),
     )
 
 
@@ -209,7 +214,7 @@ def _status_differs(pod: Pod) -> bool:
 
 def _status_key(pod: Pod) -> Hashable:
     """The part of the status that may change what is requested, and which container each of it is about."""
-    spec, status = pod.spec, pod.status
+    status = pod.status
     return (
         tuple(
             [
@@ -217,11 +222,15 @@ def _status_key(pod: Pod) -> Hashable:
                 for each in (*status.container_statuses, *status.init_container_statuses)
             ]
         ),
-        tuple([container.name for container in (*spec.containers, *spec.init_containers)]),
+        _names(pod),
         _requests_key(status.resources),
         _list_key(status.allocated_resources),
         is_resize_infeasible(pod),
     )
+
+
+def _names(pod: Pod) -> tuple[str, ...]:
+    return tuple([container.name for container in (*pod.spec.containers, *pod.spec.init_containers)])
 
 
 def _requests_key(resources: ResourceRequirements | ReportedResources | None) -> Hashable:
@@ -232,10 +241,10 @@ def _list_key(resources: ResourceList | None) -> Hashable:
     return None if resources is None else tuple(resources.items())
 
 
-def _counted(requests: Resources) -> dict[str, int]:
+def _counted(requests: Resources, options: PodResourcesOptions) -> dict[str, int]:
     """The resources that NodeInfo keeps, in the scheduler's units (Resource.Add)."""
     return {
-        name: in_scheduler_units(name, quantity)
+        name: in_scheduler_units(name, quantity, saturates=options.saturates)
         for name, quantity in requests.items()
         if is_counted_resource_name(name)
     }

@@ -108,9 +108,7 @@ class _Program:
     def __init__(self, endpoint: Endpoint, options: WatchOptions, settings: Settings, log: DecisionLog) -> None:
         configuration, election = settings.configuration, settings.election
         self._log = log
-        pod_options = scheduler_options(
-            configuration.features.enabled, sums_status_per_pod=configuration.release.status_requests_summed_per_pod
-        )
+        pod_options = scheduler_options(configuration.features.enabled, configuration.release)
         kinds = watched_kinds(configuration.profiles.values(), configuration)
         self._server = FencedServer(endpoint, self._leads)
         self._reading = Server(endpoint)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from kubectl_sched.dynamic_resource_allocation.cel.cost import CostExceeded, Meter
+from kubectl_sched.dynamic_resource_allocation.cel.cost import EvaluationEnded, Meter
 from kubectl_sched.dynamic_resource_allocation.cel.library.arguments import no_overload
 from kubectl_sched.dynamic_resource_allocation.cel.values import CelError, Value
 
@@ -35,6 +35,16 @@ class Frame:
 Step: TypeAlias = Callable[[Frame], Any]
 
 
+def argument(frame: Frame, step: Step, call_cost: int) -> Value:
+    """Evaluate the last argument of a call, and charge the call, which a failure may make free."""
+    if not frame.meter.stops_at_failure:
+        frame.spend(call_cost)
+        return step(frame)
+    value = step(frame)
+    frame.spend(call_cost)
+    return value
+
+
 def operands(frame: Frame, steps: Iterable[Step]) -> Iterator[Callable[[], Value]]:
     """The steps, to be taken one after the other."""
     return (partial(step, frame) for step in steps)
@@ -54,7 +64,7 @@ def decided(stops_at: bool, operands: Iterable[Callable[[], Value]]) -> bool:
         try:
             if truth(operand()) is stops_at:
                 return stops_at
-        except CostExceeded:
+        except EvaluationEnded:
             raise
         except CelError as wrong:
             failure = failure or wrong

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from kubectl_sched.dynamic_resource_allocation.cel.lexer import located
 from kubectl_sched.dynamic_resource_allocation.cel.literal_arguments import literal_problems
@@ -43,21 +43,11 @@ from kubectl_sched.dynamic_resource_allocation.cel.values import CompileError, U
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from kubectl_sched.dynamic_resource_allocation.cel.dialect import Dialect
     from kubectl_sched.dynamic_resource_allocation.cel.types import Overload
 
 _CONSTANTS = {bool: BOOL, int: INT, UInt: UINT, float: DOUBLE, str: STRING, bytes: BYTES, type(None): NULL}
 _TYPE_IDENTS = frozenset({"bool", "bytes", "double", "int", "list", "map", "null_type", "string", "type", "uint"})
-
-
-class Dialect(NamedTuple):
-    """The parts of a later release that an expression may use already."""
-
-    sharing: bool = True
-    """device.allowMultipleAllocations."""
-    includes: bool = False
-    """The function of that name."""
-    lists: bool = False
-    """Attributes that are lists, so that any may be one."""
 
 
 class Checker:

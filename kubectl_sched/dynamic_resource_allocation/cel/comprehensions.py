@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TypeAlias
 
-from kubectl_sched.dynamic_resource_allocation.cel.activation import Frame, Step, truth
-from kubectl_sched.dynamic_resource_allocation.cel.cost import CostExceeded
+from kubectl_sched.dynamic_resource_allocation.cel.activation import Frame, Step, argument, truth
+from kubectl_sched.dynamic_resource_allocation.cel.cost import EvaluationEnded
 from kubectl_sched.dynamic_resource_allocation.cel.values import CelError, Value, from_key, go_type, map_key
 
 Rounds: TypeAlias = Iterator[tuple[Value, ...]]
@@ -44,7 +44,7 @@ def _any_or_all(stops_at: bool, frame: Frame, rounds: Rounds, steps: Sequence[St
         frame.spend(1)
         try:
             decided = truth(steps[0](frame)) is stops_at
-        except CostExceeded:
+        except EvaluationEnded:
             raise
         except CelError as wrong:
             failure = failure or wrong
@@ -55,13 +55,20 @@ def _any_or_all(stops_at: bool, frame: Frame, rounds: Rounds, steps: Sequence[St
 
 
 def _each(frame: Frame, rounds: Rounds, tests: Sequence[Step], act: Callable[[tuple[Value, ...]], None]) -> None:
-    """Act on each round that passes the test, if there is one; an error ends nothing before the last round."""
+    """Act on each round that passes the test, if there is one; an error ends nothing before the last round.
+
+    After a failure a call on the result may end where it reads the result.
+    """
     failure: CelError | None = None
     for values in rounds:
         try:
-            if all(truth(test(frame)) for test in tests):
+            if not all(truth(test(frame)) for test in tests):
+                continue
+            if failure is not None and frame.meter.stops_at_failure:
+                frame.spend(1)
+            else:
                 act(values)
-        except CostExceeded:
+        except EvaluationEnded:
             raise
         except CelError as wrong:
             failure = failure or wrong
@@ -97,8 +104,8 @@ def _map_list(frame: Frame, rounds: Rounds, steps: Sequence[Step], list_cost: in
     made: list[Value] = []
 
     def add(_: tuple[Value, ...]) -> None:
-        frame.spend(2 + list_cost)
-        made.append(steps[-1](frame))
+        frame.spend(1)
+        made.append(argument(frame, steps[-1], 1 + list_cost))
 
     _each(frame, rounds, steps[:-1], add)
     return made
@@ -108,8 +115,8 @@ def _map_values(frame: Frame, rounds: Rounds, steps: Sequence[Step], _: int) -> 
     made: dict[Value, Value] = {}
 
     def insert(values: tuple[Value, ...]) -> None:
-        frame.spend(3)
-        made[map_key(values[0])] = steps[-1](frame)
+        frame.spend(2)
+        made[map_key(values[0])] = argument(frame, steps[-1], 1)
 
     _each(frame, rounds, steps[:-1], insert)
     return made
@@ -119,8 +126,8 @@ def _map_entries(frame: Frame, rounds: Rounds, steps: Sequence[Step], _: int) ->
     entries: dict[Value, Value] = {}
 
     def insert(_: tuple[Value, ...]) -> None:
-        frame.spend(2)
-        for key, value in steps[-1](frame).items():
+        frame.spend(1)
+        for key, value in argument(frame, steps[-1], 1).items():
             if key in entries:
                 raise CelError(f"insert failed: key {from_key(key)} already exists")
             entries[key] = value

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
+from kubectl_sched.dynamic_resource_allocation.cel.dialect import CelGo
 from kubectl_sched.dynamic_resource_allocation.cel.values import CIDR, IP, CelError, Value, from_key, size_of
 
 if TYPE_CHECKING:
@@ -22,8 +23,12 @@ Upstream charges a call after it, and some not by the size of the result. Here m
 """
 
 
-class CostExceeded(CelError):  # noqa: N818 - what happens, not a mistake
+class EvaluationEnded(CelError):  # noqa: N818 - what happens, not a mistake
     """Nothing absorbs this, whatever the other side of an `||` says."""
+
+
+class CostExceeded(EvaluationEnded):
+    """The evaluation takes more than it may."""
 
     def __init__(self) -> None:
         super().__init__("operation cancelled: actual cost limit exceeded")
@@ -32,14 +37,14 @@ class CostExceeded(CelError):  # noqa: N818 - what happens, not a mistake
 class Meter:
     """Cost and work of one evaluation, and the patterns that it compiled."""
 
-    __slots__ = ("_most", "_work", "cost", "is_newest", "patterns")
+    __slots__ = ("_most", "_work", "cel_go", "cost", "patterns")
 
-    def __init__(self, is_newest: bool = False, most: int = COST_LIMIT) -> None:
+    def __init__(self, cel_go: int = CelGo.V0_26, most: int = COST_LIMIT) -> None:
         """`most` is a lower limit that the caller has for this evaluation."""
         self.cost = 0
         self._most = min(most, COST_LIMIT)
         self._work = 0
-        self.is_newest = is_newest
+        self.cel_go = cel_go
         self.patterns: set[str] = set()
 
     def spend(self, cost: int) -> None:
@@ -55,6 +60,11 @@ class Meter:
             raise CostExceeded
 
     @property
+    def stops_at_failure(self) -> bool:
+        """Report whether a failure ends its call, which then costs nothing."""
+        return self.cel_go >= CelGo.V0_33
+
+    @property
     def steps(self) -> int:
         """Return what the evaluation took of a cycle's budget."""
         return STEPS_A_COST * self.cost + self._work // _WORK_A_STEP
@@ -67,9 +77,9 @@ METER: ContextVar[Meter] = ContextVar("METER")
 
 
 @contextmanager
-def metered(is_newest: bool, most: int = COST_LIMIT) -> Iterator[Meter]:
-    """Give an evaluation its own meter; `is_newest` from cel-go 0.29 (Kubernetes 1.37) on."""
-    meter = Meter(is_newest, most)
+def metered(cel_go: int = CelGo.V0_26, most: int = COST_LIMIT) -> Iterator[Meter]:
+    """Give an evaluation its own meter."""
+    meter = Meter(cel_go, most)
     token = METER.set(meter)
     try:
         yield meter
@@ -104,11 +114,11 @@ def _twice(args: Sequence[Value], _: Value) -> int:
 
 
 def _made(_: Sequence[Value], answer: Value) -> int:
-    return _LIST + size_of(answer)
+    return _LIST + (size_of(answer) if answer is not None or METER.get().cel_go < CelGo.V0_33 else 0)
 
 
 def _affix(args: Sequence[Value], _: Value) -> int:
-    return _tenth(size_of(args[METER.get().is_newest]))
+    return _tenth(size_of(args[METER.get().cel_go >= CelGo.V0_29]))
 
 
 def _flatten(args: Sequence[Value], _: Value) -> int:
@@ -117,8 +127,13 @@ def _flatten(args: Sequence[Value], _: Value) -> int:
 
 def _self_compare(args: Sequence[Value], _: Value) -> int:
     items = args[0] if isinstance(args[0], list) else []
+    if args[0] is None:  # the argument has failed, and the real evaluator panics
+        raise EvaluationEnded(_NO_LISTER)
     factor = 2.1 if items and isinstance(items[0], str | bytes) else 2.0
     return _LIST + int(float(len(items) ** 2) * factor)
+
+
+_NO_LISTER = "internal error: interface conversion: *types.Err is not traits.Lister: missing method Add"
 
 
 def _sets(factor: int) -> Callable[[Sequence[Value], Value], int]:
@@ -143,9 +158,8 @@ _BY_NAME: dict[str, Callable[[Sequence[Value], Value], int]] = {
     **dict.fromkeys(("url", "lowerAscii", "upperAscii", "substring", "trim", "cidr", "isIP", "isCIDR"), _first),
     **dict.fromkeys(("quantity", "isQuantity", "semver", "isSemver"), _first),
     **dict.fromkeys(("replace", "split", "ip.isCanonical"), _twice),
-    **dict.fromkeys(
-        ("isSorted", "sum", "min", "max", "indexOf", "lastIndexOf", "includes"), lambda args, _: _traversal(args[0])
-    ),
+    **dict.fromkeys(("isSorted", "sum", "min", "max", "indexOf", "lastIndexOf"), lambda args, _: _traversal(args[0])),
+    "includes": lambda args, _: _traversal(args[0]) if METER.get().cel_go >= CelGo.V0_29 else 1,
     "ip": lambda args, _: 1 if isinstance(args[0], CIDR) else _tenth(size_of(args[0])),
     "join": lambda _, answer: _tenth(2 * size_of(answer)),
     "find": _pattern,
@@ -169,7 +183,9 @@ _BY_OVERLOAD: dict[str, Callable[[Sequence[Value], Value], int]] = {
         ("_<_", "_<=_", "_>_", "_>=_"),
         lambda args, answer: _smaller(args, answer) if isinstance(args[0], str | bytes) else 1,
     ),
-    "_+_": lambda args, _: _tenth(size_of(args[0]) + size_of(args[1])) if isinstance(args[0], str | bytes) else 1,
+    "_+_": lambda args, _: (
+        _tenth(size_of(args[0]) + size_of(args[1])) if any(isinstance(arg, str | bytes) for arg in args) else 1
+    ),
     "matches": _pattern,
     "contains": lambda args, _: _tenth(size_of(args[0])) * _tenth(size_of(args[1])),
     "slice": _made,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kubectl_sched.dynamic_resource_allocation.cel.activation import Frame, Step, decided, operands
+from kubectl_sched.dynamic_resource_allocation.cel.activation import Frame, Step, argument, decided, operands
 from kubectl_sched.dynamic_resource_allocation.cel.comprehensions import FOLDS, checked_range, pairs
-from kubectl_sched.dynamic_resource_allocation.cel.cost import CostExceeded, call_cost
+from kubectl_sched.dynamic_resource_allocation.cel.cost import EvaluationEnded, call_cost
+from kubectl_sched.dynamic_resource_allocation.cel.dialect import CelGo
 from kubectl_sched.dynamic_resource_allocation.cel.library import apply
 from kubectl_sched.dynamic_resource_allocation.cel.library.arguments import no_overload
 from kubectl_sched.dynamic_resource_allocation.cel.library.operators import index, optional_index
@@ -74,8 +75,21 @@ def _ident(node: Ident) -> Step:
 
 
 def _operand(node: Node) -> tuple[Step, int]:
-    """Return the operand of a selection, and the extra cost if it is no variable."""
-    return compiled(node), 0 if isinstance(node, Ident | Select) or _is_index(node) else 1
+    """Return the operand of a selection, and the extra cost if it is no variable and no choice."""
+    return compiled(node), 0 if _is_attribute(node) or _is_choice(node) else 1
+
+
+def _is_attribute(node: Node) -> bool:
+    return isinstance(node, Ident | Select) or _is_index(node)
+
+
+def _is_choice(node: Node) -> bool:
+    """Report whether the node is a conditional, or selected from one: that costs no attribute."""
+    if isinstance(node, Select):
+        return _is_choice(node.operand)
+    if not isinstance(node, Call):
+        return False
+    return node.function == "_?_:_" or (_is_index(node) and _is_choice(node.args[0]))
 
 
 def _is_index(node: Node) -> bool:
@@ -85,15 +99,15 @@ def _is_index(node: Node) -> bool:
 def _select(node: Select) -> Step:
     operand, extra = _operand(node.operand)
     name, test = node.name, node.test
-    cost = extra + (not test)
 
     def step(frame: Frame) -> Value:
+        frame.spend(extra)
         container = operand(frame)
         if isinstance(container, Optional):
             found = optional_index(container, name)
-            frame.spend(extra + (found.present and not test))
+            frame.spend(found.present and not test)
             return found.present if test else found
-        frame.spend(cost)
+        frame.spend(not test)
         if not isinstance(container, dict):
             raise no_overload()
         if test:
@@ -121,8 +135,6 @@ def _call(node: Call) -> Step:
 
 def _function_call(node: Call) -> Step:
     name, args = _function(node)
-    if name == "@in" and isinstance(args[1], ListOf) and not args[1].items:
-        return lambda _: False
     if name in {"find", "findAll"} and isinstance(args[1], Const):
         _check_pattern(args[1].value)
     steps = [compiled(arg) for arg in args]
@@ -133,10 +145,14 @@ def _function_call(node: Call) -> Step:
     def step(frame: Frame) -> Value:
         values, failure = _evaluated(frame, steps)
         answer: Value = None
+        failed_before = failure is not None
         if failure is None:
             answer, failure = _applied(name, values)
-        if not free and len(values) == len(steps) and not (failure is not None and has_pattern and values[0] is None):
-            known = resolved and (frame.meter.is_newest or not is_global_matches)
+        if failed_before and frame.meter.stops_at_failure:
+            if name in {"_==_", "_!=_", "!_"}:
+                frame.spend(call_cost(name, (*values, None), answer, is_resolved=True))
+        elif not free and len(values) == len(steps) and not (failure is not None and has_pattern and values[0] is None):
+            known = resolved and (frame.meter.cel_go >= CelGo.V0_29 or not is_global_matches)
             frame.spend(call_cost(name, values, answer, known))
         if failure is not None:
             raise failure
@@ -180,27 +196,28 @@ def _function(node: Call) -> tuple[str, list[Node]]:
 def _evaluated(frame: Frame, steps: Sequence[Step]) -> tuple[list[Value], CelError | None]:
     """Return the arguments, None for those that fail, and the first failure.
 
-    As in cel-go the second of two is evaluated even if the first one fails; of more, none after a failure.
+    As in cel-go the second of two may be evaluated even if the first one fails; of more, none after a failure.
     """
+    ends_at_failure = len(steps) > 2 or frame.meter.stops_at_failure
     values: list[Value] = []
     failure: CelError | None = None
     for step in steps:
         try:
             values.append(step(frame))
-        except CostExceeded:
+        except EvaluationEnded:
             raise
         except CelError as wrong:
             failure = failure or wrong
-            if len(steps) > 2:
-                break
             values.append(None)
+            if ends_at_failure:
+                break
     return values, failure
 
 
 def _applied(name: str, values: Sequence[Value]) -> tuple[Value, CelError | None]:
     try:
         return apply(name, values), None
-    except CostExceeded:
+    except EvaluationEnded:
         raise
     except CelError as wrong:
         return None, wrong
@@ -210,7 +227,13 @@ _CONVERSIONS = frozenset(["bool", "bytes", "double", "duration", "dyn", "int", "
 
 
 def _folded(node: Node) -> Const | None:
-    """Return a literal, also one that is converted: if it cannot be, the program cannot be made."""
+    """Return a literal, also one that is converted: if it cannot be, the program cannot be made.
+
+    Nothing is in an empty list.
+    """
+    if isinstance(node, Call) and node.function == "@in":
+        among = node.args[1]
+        return Const(node.at, False) if isinstance(among, ListOf) and not among.items else None
     if not isinstance(node, Call) or node.function not in _CONVERSIONS or node.target is not None:
         return node if isinstance(node, Const) else None
     argument = _folded(node.args[0])
@@ -226,9 +249,13 @@ def _indexed(node: Call) -> Step:
     take = index if node.function == "_[_]" else optional_index
 
     def step(frame: Frame) -> Value:
-        container = operand(frame)
-        wanted = key(frame)
         frame.spend(extra)
+        container = operand(frame)
+        try:
+            wanted = key(frame)
+        except CelError:
+            frame.spend(1)
+            raise
         if take is index:
             frame.spend(1)
             return index(container, wanted)
@@ -247,7 +274,7 @@ def _branch(node: Node) -> Step:
     """Compile a branch of a conditional, where the planner makes an attribute cheaper by one."""
     step = compiled(node)
     is_test = isinstance(node, Select) and node.test
-    if is_test or (not isinstance(node, Ident | Select) and not _is_index(node)):
+    if is_test or not _is_attribute(node) or _is_choice(node):
         return step
 
     def cheaper(frame: Frame) -> Value:
@@ -313,15 +340,7 @@ def _map(node: MapOf) -> Step:
 
 
 def _constructed(build: Step, cost: int) -> Step:
-    """A literal costs the same if one of its elements fails."""
-
-    def step(frame: Frame) -> Value:
-        try:
-            return build(frame)
-        finally:
-            frame.spend(cost)
-
-    return step
+    return lambda frame: argument(frame, build, cost)
 
 
 def _bind(node: Bind) -> Step:
@@ -331,10 +350,11 @@ def _bind(node: Bind) -> Step:
         before = frame.meter.cost
         try:
             value = init(frame)
-        except CostExceeded:
+        except EvaluationEnded:
             raise
         except CelError as wrong:
             if optional:
+                frame.spend(not frame.meter.stops_at_failure)
                 raise
             value = _Failed(wrong)
         if optional:
@@ -348,8 +368,7 @@ def _bind(node: Bind) -> Step:
                 return value
             frame.spend(spent + 1)
             value = value.value
-        frame.spend(optional == "optMap")
-        answer = body(frame.inner({name: value}))
+        answer = argument(frame.inner({name: value}), body, int(optional == "optMap"))
         return Optional(present=True, value=answer) if optional == "optMap" else answer
 
     return step

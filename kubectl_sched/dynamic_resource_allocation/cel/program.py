@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from kubectl_sched.dynamic_resource_allocation.cel.activation import Frame
-from kubectl_sched.dynamic_resource_allocation.cel.checker import Checker, Dialect
+from kubectl_sched.dynamic_resource_allocation.cel.checker import Checker
 from kubectl_sched.dynamic_resource_allocation.cel.cost import STEPS_A_COST, metered
 from kubectl_sched.dynamic_resource_allocation.cel.evaluator import compiled
 from kubectl_sched.dynamic_resource_allocation.cel.field_references import reads_of
@@ -18,6 +18,7 @@ from kubectl_sched.dynamic_resource_allocation.cel.values import CelError, Compi
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from kubectl_sched.dynamic_resource_allocation.cel.dialect import Dialect
     from kubectl_sched.dynamic_resource_allocation.cel.syntax_tree import Node
     from kubectl_sched.dynamic_resource_allocation.cel.values import Value
     from kubectl_sched.framework.cycle_budget import CycleBudget
@@ -29,13 +30,13 @@ _SHORT = 512
 class Program:
     """A compiled expression; `reads` is what it needs to know of a device, None if that may be anything."""
 
-    __slots__ = ("_is_newest", "_step", "reads", "text")
+    __slots__ = ("_cel_go", "_step", "reads", "text")
 
     def __init__(self, text: str, node: Node, dialect: Dialect) -> None:
         self.text = text
-        self._is_newest = dialect.includes
+        self._cel_go = dialect.cel_go
         self.reads = reads_of(node)
-        with metered(self._is_newest):
+        with metered(self._cel_go):
             self._step = compiled(node)
 
     def matches(self, device: Mapping[str, Value], budget: CycleBudget | None = None) -> bool:
@@ -49,9 +50,9 @@ class Program:
     def value(self, device: Mapping[str, Value], budget: CycleBudget | None = None) -> Value:
         """The expression's value; raises CelError, and BudgetEnded where the cycle may take no more."""
         if budget is None:
-            with metered(self._is_newest) as meter:
+            with metered(self._cel_go) as meter:
                 return self._step(Frame({"device": device}, meter))
-        with metered(self._is_newest, budget.left // STEPS_A_COST) as meter:
+        with metered(self._cel_go, budget.left // STEPS_A_COST) as meter:
             try:
                 return self._step(Frame({"device": device}, meter))
             finally:
@@ -59,7 +60,7 @@ class Program:
 
     def cost(self, device: Mapping[str, Value]) -> int:
         """Return what the expression costs for the device, an error or not."""
-        with metered(self._is_newest) as meter, suppress(CelError):
+        with metered(self._cel_go) as meter, suppress(CelError):
             self._step(Frame({"device": device}, meter))
         return meter.cost
 
@@ -117,7 +118,7 @@ def checked(text: str, dialect: Dialect) -> tuple[Node, Type]:
     """The tree and its type; raises CompileError."""
     try:
         node = parse(text)
-        with metered(dialect.includes):
+        with metered(dialect.cel_go):
             return node, Checker(text, dialect).check(node)
     except CompileError as wrong:
         raise CompileError(f"compilation failed: {wrong}") from wrong

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from kubectl_sched.api.apimachinery.labels import InvalidSelector
 from kubectl_sched.api.apimachinery.quantity import InvalidQuantity, parse_quantity
+from kubectl_sched.api.component_helpers.container_resources import PodResourcesOptions
 from kubectl_sched.api.component_helpers.node_affinity import strict_node_selector
 from kubectl_sched.api.resource import DeviceClass, ResourceClaim, ResourceSlice
 from kubectl_sched.config import allocator_versions as feature
-from kubectl_sched.dynamic_resource_allocation.allocated_devices import gather
+from kubectl_sched.dynamic_resource_allocation.allocated_devices import NegativeCapacity, gather
 from kubectl_sched.dynamic_resource_allocation.allocation_errors import (
     AllocationFailed,
     FailedAllocationOnNode,
@@ -147,6 +148,8 @@ class Filtering:
             allocator = self._allocator(nodes, budget) if claims.to_allocate or pending else None
         except SchedulerCrashes as crash:
             return error(str(crash)), PreFilterState()
+        except NegativeCapacity as problem:
+            return error(f"gather allocation state: {problem}"), PreFilterState()
         slices = allocator.slices.slices if allocator is not None else self._slices(nodes)
         return SUCCESS, PreFilterState(
             claims=claims,
@@ -203,6 +206,13 @@ class Filtering:
         return NodeAllocatable(
             slices=slices,
             has_overhead=self.rules.capacity_errors_fail,
+            are_qualified=self.rules.capacities_are_qualified,
+            counted=PodResourcesOptions(
+                use_dra_node_allocatable_resource_claim_status=True,
+                sums_status_per_pod=self.rules.capacity_errors_fail,
+                saturates=self.release.amounts_saturate,
+                overhead_per_container=self.release.device_overhead_per_container,
+            ),
             pod_level=self._enabled("PodLevelResources"),
             groups_reserve=self.groups,
         )

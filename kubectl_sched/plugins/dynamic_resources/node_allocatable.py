@@ -10,7 +10,6 @@ import msgspec
 from kubectl_sched.api.apimachinery.labels import InvalidSelector
 from kubectl_sched.api.apimachinery.quantity import ZERO, Quantity, parse_quantity, parse_resource_list
 from kubectl_sched.api.component_helpers.container_resources import (
-    PodResourcesOptions,
     aggregate_container_limits,
     container_claims,
 )
@@ -22,12 +21,14 @@ from kubectl_sched.api.component_helpers.resource_names import (
 from kubectl_sched.api.pod import NodeAllocatableMapping, NodeAllocatableOverhead, NodeAllocatableResourceClaimStatus
 from kubectl_sched.dynamic_resource_allocation.devices import node_matches
 from kubectl_sched.framework.status import Code, Status, error, unresolvable
+from kubectl_sched.plugins.dynamic_resources.allocator.capacity import names_of
 from kubectl_sched.plugins.dynamic_resources.claims import is_reserved_for
 from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from kubectl_sched.api.component_helpers.container_resources import PodResourcesOptions
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.api.resource import Device, NodeAllocatableResource, ResourceClaim
     from kubectl_sched.dynamic_resource_allocation.devices import PoolSlice, SliceDevice
@@ -50,6 +51,9 @@ class NodeAllocatable(Record, frozen=True, kw_only=True):
 
     slices: Sequence[PoolSlice]
     has_overhead: bool
+    are_qualified: bool
+    """Capacities are known by domain and name, and what is taken must not be negative."""
+    counted: PodResourcesOptions
     pod_level: bool
     groups_reserve: bool
 
@@ -204,7 +208,7 @@ class NodeAllocatable(Record, frozen=True, kw_only=True):
             if device is None:
                 raise _Unusable(f"{where}: device {held.device} not found in pool {held.pool} for driver {held.driver}")
             for name, taken in device.node_allocatable_resources.items():
-                amount = _amount_mapped(taken, held, claim, name)
+                amount = self._amount_mapped(taken, held, claim, name)
                 if amount is not None:
                     mapped[name] = mapped.get(name, ZERO) + amount
                 if taken.overhead is not None and taken.overhead.per_pod is not None:
@@ -228,16 +232,35 @@ class NodeAllocatable(Record, frozen=True, kw_only=True):
             overhead=tuple(overhead),
         )
 
+    def _amount_mapped(
+        self, taken: NodeAllocatableResource, held: HeldDevice, claim: ResourceClaim, name: str
+    ) -> Quantity | None:
+        mapping = taken.mapping
+        if mapping is None:
+            return None
+        if not mapping.capacity_key:
+            return None if mapping.device_multiplier is None else parse_quantity(mapping.device_multiplier)
+        names = names_of(mapping.capacity_key, held.driver) if self.are_qualified else (mapping.capacity_key,)
+        known = (_consumed(held, each, claim, name, "NodeAllocatableResources") for each in names)
+        consumed = next((each for each in known if each is not None), None)
+        if consumed is None:
+            return None
+        amount = _times(consumed, mapping.capacity_multiplier)
+        if self.are_qualified and consumed < ZERO:
+            what, wrong = f"ConsumedCapacity for capacity key '{mapping.capacity_key}'", consumed
+        elif self.are_qualified and amount < ZERO:
+            what, wrong = f"computed node-allocatable footprint for resource {name}", amount
+        else:
+            return amount
+        raise _Unusable(f"claim {claim.key}, device {held.device}: {what} must not be negative, got {wrong}")
+
     def _options(self, *, skip_pod_level: bool) -> PodResourcesOptions:
-        return PodResourcesOptions(
-            skip_pod_level_resources=skip_pod_level,
-            use_dra_node_allocatable_resource_claim_status=True,
-            sums_status_per_pod=self.has_overhead,
-        )
+        return msgspec.structs.replace(self.counted, skip_pod_level_resources=skip_pod_level)
 
     def _demand(self, pod: Pod) -> dict[str, int]:
         requests = pod_requests(pod, self._options(skip_pod_level=not self.pod_level))
-        return {name: in_scheduler_units(name, amount) for name, amount in requests.items()}
+        saturates = self.counted.saturates
+        return {name: in_scheduler_units(name, amount, saturates=saturates) for name, amount in requests.items()}
 
     def _exceeds_pod_level(self, pod: Pod) -> Status | None:
         """Check that the pod's own requests, and since 1.37 its limits, cover its containers and their devices."""
@@ -294,23 +317,8 @@ def _consumed(held: HeldDevice, key: str, claim: ResourceClaim, name: str, field
     return held.consumed.get(key)
 
 
-def _amount_mapped(
-    taken: NodeAllocatableResource, held: HeldDevice, claim: ResourceClaim, name: str
-) -> Quantity | None:
-    mapping = taken.mapping
-    if mapping is None:
-        return None
-    if mapping.capacity_key:
-        consumed = _consumed(held, mapping.capacity_key, claim, name, "NodeAllocatableResources")
-        return None if consumed is None else _times(consumed, mapping.capacity_multiplier)
-    return None if mapping.device_multiplier is None else parse_quantity(mapping.device_multiplier)
-
-
 def _times(amount: Quantity, multiplier: str | float | None) -> Quantity:
-    if multiplier is None:
-        return amount
-    by = parse_quantity(multiplier)
-    return Quantity(amount.unscaled * by.unscaled, amount.scale + by.scale, amount.format, is_decimal=True)
+    return amount if multiplier is None else amount.scaled_by(parse_quantity(multiplier))
 
 
 def _reaches(one: PoolSlice, node: NodeInfo) -> bool:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.handle import Handle
     from kubectl_sched.framework.signing.pod_signature import Fragments
     from kubectl_sched.framework.status import Status
+    from kubectl_sched.plugins.node_resources.strategies import ResourceAmounts
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.array_types import Integers, Rows
 
@@ -48,9 +49,7 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin, SignPlugin):
     def __init__(self, args: NodeResourcesBalancedAllocationArgs | None, handle: Handle) -> None:
         self._handle = handle
         self._resources = (args or NodeResourcesBalancedAllocationArgs()).resources
-        self._options = scheduler_options(
-            handle.features.enabled, sums_status_per_pod=handle.release.status_requests_summed_per_pod
-        )
+        self._options = scheduler_options(handle.features.enabled, handle.release)
         self._against_before = handle.release.balance_against_before
 
     def _pre_score_state(self, pod: Pod, nodes: Snapshot) -> PreScoreState | None:
@@ -81,12 +80,16 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin, SignPlugin):
         prepared = state.get(PRE_SCORE_STATE) or self._pre_score_state(pod, nodes)
         if prepared is None:
             return np.zeros(len(rows), dtype=np.int64)
-        amounts = node_amounts(self._resources, prepared, nodes, rows, use_requested=True)
+        amounts = self._amounts(prepared, nodes, rows)
         with_pod = balance([each.requested for each in amounts], [each.allocatable for each in amounts])
         if not self._against_before:
             return with_pod
         without = balance([each.allocated for each in amounts], [each.allocatable for each in amounts])
         return _HALF + truncated_divisions(_HALF + with_pod - without, 2)
+
+    def _amounts(self, prepared: PreScoreState, nodes: Snapshot, rows: Rows) -> list[ResourceAmounts]:
+        saturates = self._handle.release.amounts_saturate
+        return node_amounts(self._resources, prepared, nodes, rows, use_requested=True, saturates=saturates)
 
     def explain_score(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
         """The share of each resource without and with the pod."""
@@ -94,7 +97,7 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin, SignPlugin):
         if prepared is None:
             return ()
         rows = np.array([row], dtype=np.intp)
-        amounts = node_amounts(self._resources, prepared, nodes, rows, use_requested=True)
+        amounts = self._amounts(prepared, nodes, rows)
 
         from kubectl_sched.plugins.node_resources import evidence
 

@@ -50,18 +50,18 @@ class DeviceCounts:
     """The devices of one cluster, by class and node."""
 
     def __init__(self, class_of: Mapping[str, str], nodes: Snapshot, handle: Handle, *, selects: bool) -> None:
-        from kubectl_sched.dynamic_resource_allocation.allocated_devices import gather
+        from kubectl_sched.dynamic_resource_allocation.allocated_devices import NegativeCapacity, gather
         from kubectl_sched.dynamic_resource_allocation.devices import SliceIndex
         from kubectl_sched.dynamic_resource_allocation.selectors import Selectors
 
         consumable = handle.features.enabled("DRAConsumableCapacity")
         self._classes = {name: nodes.objects.get(DeviceClass, one) for name, one in class_of.items()}
         self._index = SliceIndex(nodes.objects.all(ResourceSlice))
-        self._allocated = gather(
-            nodes.objects.all(ResourceClaim),
-            consumable,
-            qualified_capacities=handle.release.devices.capacities_are_qualified,
-        )
+        qualified = handle.release.devices.capacities_are_qualified
+        try:
+            self._allocated = gather(nodes.objects.all(ResourceClaim), consumable, qualified_capacities=qualified)
+        except NegativeCapacity as problem:
+            raise PluginError(str(problem)) from problem
         self._selects = selects
         self._selectors = Selectors(
             handle.release.devices,

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.signing.pod_signature import Fragments
     from kubectl_sched.framework.status import NodeToStatus, Status
     from kubectl_sched.plugins.node_resources.insufficient import Shortage
+    from kubectl_sched.plugins.node_resources.strategies import ResourceAmounts
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.array_types import Floats, Integers, Rows
 
@@ -72,16 +73,17 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         self._ignored = frozenset(args.ignored_resources)
         self._ignored_groups = frozenset(args.ignored_resource_groups)
         self._resources = args.scoring_strategy.resources
-        self._strategy = strategy_of(args.scoring_strategy, is_exact=handle.release.scores_are_exact)
+        self._saturates = handle.release.amounts_saturate
+        self._strategy = strategy_of(args.scoring_strategy, is_exact=self._saturates)
         features = handle.features
         self._sidecars = features.enabled("SidecarContainers")
         self._devices = features.enabled("DRAExtendedResource")
-        self._options = PodResourcesOptions(skip_pod_level_resources=not features.enabled("PodLevelResources"))
+        self._options = PodResourcesOptions(
+            skip_pod_level_resources=not features.enabled("PodLevelResources"), saturates=self._saturates
+        )
         self._scoring = _CONTAINERS_ALONE
         if handle.release.fit_scores_whole_pod:
-            self._scoring = scheduler_options(
-                features.enabled, sums_status_per_pod=handle.release.status_requests_summed_per_pod
-            )
+            self._scoring = scheduler_options(features.enabled, handle.release)
         self._absent_only = handle.release.device_class_hides_missing_resource
         self._tells_unresolvable = handle.release.fit_tells_unresolvable
 
@@ -178,7 +180,10 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         if not self._resources:
             raise PluginError("resources not found")
         prepared = state.get(PRE_SCORE_STATE) or self._pre_score_state(pod, nodes)
-        return self._strategy.score(node_amounts(self._resources, prepared, nodes, rows, use_requested=False))
+        return self._strategy.score(self._amounts(prepared, nodes, rows))
+
+    def _amounts(self, prepared: PreScoreState, nodes: Snapshot, rows: Rows) -> list[ResourceAmounts]:
+        return node_amounts(self._resources, prepared, nodes, rows, use_requested=False, saturates=self._saturates)
 
     def explain_score(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
         """For each resource that counts: how much would be requested, and its points."""
@@ -186,7 +191,7 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
 
         prepared = state.get(PRE_SCORE_STATE) or self._pre_score_state(pod, nodes)
         rows = np.array([row], dtype=np.intp)
-        amounts = node_amounts(self._resources, prepared, nodes, rows, use_requested=False)
+        amounts = self._amounts(prepared, nodes, rows)
         return evidence.allocation(self._strategy, amounts, prepared.requests, nodes, row)
 
     def score_placement(
@@ -197,5 +202,4 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         for each in assignments:
             for name, amount in scoring_request(each.pod, self._scoring, use_requested=False).items():
                 requests[name] = requests.get(name, 0) + amount
-        is_exact = self._handle.release.scores_are_exact
-        return placement_score(self._resources, requests, nodes, placement.rows, is_exact=is_exact)
+        return placement_score(self._resources, requests, nodes, placement.rows, is_exact=self._saturates)

@@ -21,7 +21,10 @@ def requests_signature(pod: Pod, nodes: Snapshot, handle: Handle) -> Fragments |
     devices = handle.features.enabled("DRAExtendedResource")
     if devices and handle.release.devices_end_signing:
         return None
-    options = PodResourcesOptions(skip_pod_level_resources=not handle.features.enabled("PodLevelResources"))
+    options = PodResourcesOptions(
+        skip_pod_level_resources=not handle.features.enabled("PodLevelResources"),
+        saturates=handle.release.amounts_saturate,
+    )
     requests = fit_request(pod, options)
     if devices and any(amount and _is_of_class(name, nodes, handle) for name, amount in requests.items()):
         return None

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from kubectl_sched.api.apimachinery.int64 import MAX_INT64, wrapped
 from kubectl_sched.api.component_helpers.resource_names import CPU, EPHEMERAL_STORAGE, MEMORY, is_scalar_resource_name
 from kubectl_sched.framework.golang import truncated_divisions
 from kubectl_sched.framework.plugin_scores import MAX_NODE_SCORE
@@ -48,12 +49,18 @@ class ResourceAmounts(Record, frozen=True, kw_only=True):
 
 
 def node_amounts(
-    resources: Sequence[ResourceSpec], state: PreScoreState, nodes: Snapshot, rows: Rows, *, use_requested: bool
+    resources: Sequence[ResourceSpec],
+    state: PreScoreState,
+    nodes: Snapshot,
+    rows: Rows,
+    *,
+    use_requested: bool,
+    saturates: bool,
 ) -> list[ResourceAmounts]:
     """The amounts of each resource that the strategy looks at.
 
     A scalar resource that the pod does not ask for does not count; without `use_requested`, the cpu and memory of pods
-    that do not say are taken by default values.
+    that do not say are taken by default values. Sums that overflow are held at the limit of int64 if it `saturates`.
     """
     found: list[ResourceAmounts] = []
     for spec in resources:
@@ -63,7 +70,10 @@ def node_amounts(
         if state.devices is not None and wanted and state.devices.backs(spec.name):
             allocatable, allocated = _with_devices(spec.name, allocatable, allocated, nodes, rows, state.devices)
         allocated = np.where(allocatable == 0, 0, allocated)
-        requested = np.where(allocatable == 0, 0, allocated + wanted)
+        total = allocated + wanted
+        if saturates and wanted > 0:
+            total[(allocated > 0) & (total < 0)] = MAX_INT64
+        requested = np.where(allocatable == 0, 0, total)
         found.append(ResourceAmounts(spec=spec, allocated=allocated, requested=requested, allocatable=allocatable))
     return found
 
@@ -102,7 +112,7 @@ def _shares(parts: Integers, wholes: Integers, *, is_exact: bool) -> Integers:
 
 
 class Strategy(ABC):
-    """A scoring strategy. With `is_exact` large amounts do not overflow: Release.scores_are_exact."""
+    """A scoring strategy. With `is_exact` large amounts do not overflow: Release.amounts_saturate."""
 
     wants: ClassVar[str]
     """The nodes that get more points, in words."""
@@ -200,12 +210,13 @@ def placement_score(
     """Return the points of MostAllocated for the sums over these nodes, once they have these requests, too."""
     if not resources:
         return 0
-    amounts = node_amounts(resources, PreScoreState(requests=requests, devices=None), nodes, rows, use_requested=False)
+    state = PreScoreState(requests=requests, devices=None)
+    amounts = node_amounts(resources, state, nodes, rows, use_requested=False, saturates=is_exact)
     sums = [
         ResourceAmounts(
             spec=each.spec,
             allocated=each.allocated.sum(keepdims=True),
-            requested=each.allocated.sum(keepdims=True) + requests.get(each.spec.name, 0),
+            requested=each.allocated.sum(keepdims=True) + wrapped(requests.get(each.spec.name, 0)),
             allocatable=each.allocatable.sum(keepdims=True),
         )
         for each in amounts

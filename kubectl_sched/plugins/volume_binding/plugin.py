@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from kubectl_sched.framework.reserved_object import Reservation
     from kubectl_sched.framework.status import NodeToStatus
     from kubectl_sched.plugins.volume_binding.binder import Binder
+    from kubectl_sched.plugins.volume_binding.scoring import StorageResource
     from kubectl_sched.snapshot import Snapshot
     from kubectl_sched.snapshot.array_types import Integers, Rows
     from kubectl_sched.snapshot.node_table import NodeTable
@@ -78,6 +79,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         self._timeout_seconds = args.bind_timeout_seconds
         self._scores_provisioning = handle.features.enabled("StorageCapacityScoring")
         self._scores = handle.features.enabled(handle.release.volume_scoring_gate)
+        self._saturates = handle.release.amounts_saturate
         self._compares_exactly = handle.release.storage_capacity_is_exact
         self._conflict_reason = handle.release.volume_conflict_reason
         self._points = points_of(args.shape or ())
@@ -195,7 +197,10 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
 
     def points(self, volumes: PodVolumes) -> int:
         """The raw score of a node with this outcome; raise PluginError where upstream fails."""
-        return score(class_resources(volumes, scores_provisioning=self._scores_provisioning), self._points)
+        return score(self._class_resources(volumes), self._points)
+
+    def _class_resources(self, volumes: PodVolumes) -> dict[str, StorageResource]:
+        return class_resources(volumes, scores_provisioning=self._scores_provisioning, saturates=self._saturates)
 
     def explain_score(self, state: CycleState, pod: Pod, nodes: Snapshot, row: int) -> tuple[Evidence, ...]:
         """For each storage class how much of it would be used."""
@@ -203,7 +208,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         if not self._scores or found is None:
             return ()
         try:
-            resources = class_resources(found[row], scores_provisioning=self._scores_provisioning)
+            resources = self._class_resources(found[row])
         except PluginError:
             return ()
 

@@ -12,6 +12,7 @@ from kubectl_sched.framework.golang import round_half_away, truncated_division
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from kubectl_sched.api.core import RawQuantity, ResourceList
     from kubectl_sched.config.types import UtilizationShapePoint
     from kubectl_sched.plugins.volume_binding.volume_outcome import DynamicProvision, PodVolumes
 
@@ -38,23 +39,26 @@ def points_of(shape: Sequence[UtilizationShapePoint]) -> list[tuple[int, int]]:
     return [(point.utilization, point.score * _POINTS_PER_SCORE) for point in shape]
 
 
-def class_resources(volumes: PodVolumes, *, scores_provisioning: bool) -> dict[str, StorageResource]:
+def class_resources(volumes: PodVolumes, *, scores_provisioning: bool, saturates: bool) -> dict[str, StorageResource]:
     """By storage class: the volumes to be bound, or without any the capacities to provision from."""
+
+    def size(amounts: ResourceList) -> int:
+        return value(amounts.get("storage", 0), saturates=saturates)
+
     found: dict[str, StorageResource] = {}
     if volumes.static_bindings or not scores_provisioning:
         for claim, volume in volumes.static_bindings:
             kept = found.get(volume.spec.storage_class_name, StorageResource())
             found[volume.spec.storage_class_name] = StorageResource(
-                kept.requested + value(claim.spec.resources.requests.get("storage", 0)),
-                kept.capacity + value(volume.spec.capacity.get("storage", 0)),
+                wrapped(kept.requested + size(claim.spec.resources.requests)),
+                wrapped(kept.capacity + size(volume.spec.capacity)),
             )
         return found
     for provision in volumes.dynamic_provisions:
         if provision.capacity is not None:
             name, capacity = _class_and_capacity(provision)
-            requested = found.get(name, StorageResource()).requested
-            asked = value(provision.claim.spec.resources.requests.get("storage", 0))
-            found[name] = StorageResource(requested + asked, capacity)
+            requested = found.get(name, StorageResource()).requested + size(provision.claim.spec.resources.requests)
+            found[name] = StorageResource(wrapped(requested), value(capacity, saturates=saturates))
     return found
 
 
@@ -68,7 +72,7 @@ def score(resources: dict[str, StorageResource], points: Sequence[tuple[int, int
     return int(round_half_away(total / len(resources)))
 
 
-def _class_and_capacity(provision: DynamicProvision) -> tuple[str, int]:
+def _class_and_capacity(provision: DynamicProvision) -> tuple[str, RawQuantity]:
     """Return two values that upstream reads through unchecked pointers: kube-scheduler crashes if one is nil."""
     claim, capacity = provision
     crash = (
@@ -78,4 +82,4 @@ def _class_and_capacity(provision: DynamicProvision) -> tuple[str, int]:
         raise PluginError(f"{crash}: CSIStorageCapacity {capacity.key} has no capacity")
     if claim.spec.storage_class_name is None:
         raise PluginError(f"{crash}: claim {claim.key} names its class only in an annotation")
-    return claim.spec.storage_class_name, value(capacity.capacity or 0) if capacity is not None else 0
+    return claim.spec.storage_class_name, (capacity.capacity or 0) if capacity is not None else 0

@@ -148,7 +148,7 @@ def _why_closed(nodes: Iterable[Node]) -> str:
 
 def _resource_names(nodes: Snapshot) -> list[str]:
     """Cpu and memory first, the number of pods last."""
-    names = {*nodes.table.allocatable, *nodes.usage.requested} - {*_FIRST, PODS}
+    names = {*nodes.table.allocatable, *nodes.usage.resources} - {*_FIRST, PODS}
     return [*_FIRST, *sorted(names), PODS]
 
 

@@ -98,6 +98,7 @@ class Stages:
             present=dump.present,
             plugins=plugins or frozenset(),
             jobs_choose_groups=configuration.release.jobs_choose_groups,
+            limit_ranges_are_exact=configuration.release.limit_ranges_are_exact,
         )
         self._items: list[tuple[KubernetesObject, bool]] = [(item, True) for item in manifests.items]
         for target in question.targets:

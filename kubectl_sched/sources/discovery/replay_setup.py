@@ -67,6 +67,5 @@ def scheduler_for(
 
 def snapshot_of(objects: Iterable[KubernetesObject], configuration: Configuration) -> tuple[Snapshot, tuple[str, ...]]:
     """The objects as a scheduler of that version counts them, and a sentence for each that had to be left out."""
-    per_pod = configuration.release.status_requests_summed_per_pod
-    options = scheduler_options(configuration.features.enabled, sums_status_per_pod=per_pod)
+    options = scheduler_options(configuration.features.enabled, configuration.release)
     return build(objects, options, sidecar_ports_count=configuration.release.sidecar_ports_count)

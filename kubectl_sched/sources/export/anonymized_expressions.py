@@ -115,7 +115,7 @@ class _Expression:
         self._new.looked_at += len(self._new.device_texts)
         if self._new.looked_at > _MOST_LOOKED_AT:
             return None
-        with metered(is_newest=False):
+        with metered():
             found = [text for text in sorted(self._new.device_texts) if _has(name, text, part)]
         return found if len(found) <= _MOST_LISTED else None
 

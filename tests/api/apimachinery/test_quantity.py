@@ -231,6 +231,27 @@ def test_whole_numbers_survive(number: int) -> None:
 
 
 @pytest.mark.parametrize(
+    ("raw", "units", "milli"),
+    [
+        ("9223372036854775807", LARGEST, LARGEST),
+        ("9223372036854775808", LARGEST, LARGEST),
+        ("-9223372036854775809", -LARGEST - 1, -LARGEST - 1),
+        ("100E", LARGEST, LARGEST),
+        ("9223372036854775", 9223372036854775, 9223372036854775000),
+        ("9223372036854776", 9223372036854776, LARGEST),
+        ("8Ei", LARGEST, LARGEST),
+        ("1.5m", 1, 2),
+        ("-1.5m", -1, -2),
+        ("-1.00000000000000000001", -2, -1001),
+    ],
+)
+def test_values_saturate_since_1_38(raw: str, units: int, milli: int) -> None:
+    """Computed with k8s.io/apimachinery 0.38.0-beta.0."""
+    assert value(raw, saturates=True) == units
+    assert milli_value(raw, saturates=True) == milli
+
+
+@pytest.mark.parametrize(
     ("raw", "milli", "micro"),
     [
         ("9223372036854775807", -1000, -1_000_000),

@@ -27,6 +27,7 @@ from kubectl_sched.api.component_helpers.resource_names import (
 )
 from kubectl_sched.api.meta import Condition
 from kubectl_sched.api.pod import ContainerStatus, Pod, PodStatus, ReportedResources
+from kubectl_sched.config.versions import RELEASES, KubeVersion
 
 if TYPE_CHECKING:
     from kubectl_sched.api.containers import Container
@@ -182,8 +183,27 @@ def test_devices_may_take_from_the_node_itself() -> None:
     assert pod_resource(asked, options)[0] == {"cpu": 3000}
     assert pod_resource(asked, NOW)[0] == {"cpu": 1000}
     asked = pod(container(cpu="1"), status={"nodeAllocatableResourceClaimStatuses": [new]})
-    options = scheduler_options(lambda _: True, sums_status_per_pod=True)
+    options = scheduler_options(lambda _: True, RELEASES[KubeVersion.parse("1.37")])
     assert pod_resource(asked, options)[0] == {"cpu": 3000, "memory": 5 * MIB}
+
+
+@pytest.mark.parametrize(("version", "memory"), [("1.37", 9), ("1.38", 5)])
+def test_the_overhead_of_devices_counts_while_their_container_runs(version: str, memory: int) -> None:
+    claim = {
+        "containers": ["first", "second", "web"],
+        "overhead": [{"name": "memory", "perPod": "1Mi", "perContainer": "2Mi"}],
+    }
+    inits = [container("first", memory="2Mi"), container("second", memory="2Mi")]
+    asked = pod(container("web"), initContainers=inits, status={"nodeAllocatableResourceClaimStatuses": [claim]})
+    options = scheduler_options(lambda _: True, RELEASES[KubeVersion.parse(version)])
+    assert pod_resource(asked, options)[0]["memory"] == memory * MIB
+
+
+@pytest.mark.parametrize(("version", "cpu"), [("1.37", 0), ("1.38", 2**63 - 1)])
+def test_a_request_beyond_int64_is_held_there_since_1_38(version: str, cpu: int) -> None:
+    options = scheduler_options(lambda _: True, RELEASES[KubeVersion.parse(version)])
+    assert pod_resource(pod(container(cpu="20P")), options)[0]["cpu"] == cpu
+    assert fit_request(pod(container(cpu="20P")), options)["cpu"] == cpu
 
 
 def test_what_is_no_quantity_is_named_with_its_pod() -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from kubectl_sched.config.versions import RELEASES, KubeVersion
 from kubectl_sched.dynamic_resource_allocation.cel import CelError, CompileError, Dialect, compile_expression
 from tests.oracle.build import PROGRAM, build, cache_home, fingerprint, tags
 from tests.oracle.generate.expressions import expression
@@ -83,6 +84,7 @@ PIECES = [
     "!",
     "<",
 ]
+EXCEEDED = "operation cancelled: actual cost limit exceeded"
 TEXTS = ["", "a", "abK", "aé\nb", "a100 é Kſk 日", "aaab!", "λΛ٣"]
 
 
@@ -101,10 +103,11 @@ def answered(text: str, dialect: Dialect) -> dict[str, Any]:
         program = compile_expression(text, dialect)
     except CompileError as wrong:
         return {"compileError": str(wrong)}
+    cost = program.cost(DEVICE)
     try:
-        return {"matches": program.matches(DEVICE), "cost": program.cost(DEVICE)}
+        return {"matches": program.matches(DEVICE), "cost": cost}
     except CelError as wrong:
-        return {"error": str(wrong)}
+        return {"error": str(wrong), "cost": cost}
 
 
 @pytest.mark.parametrize("minor", MINORS)
@@ -115,8 +118,11 @@ def test_selectors_cost_what_they_cost_upstream(minor: str) -> None:
     ]
     differing = []
     for text, real in zip(texts, ask(minor, [{"expression": text} for text in texts]), strict=True):
-        own = answered(text, Dialect(includes=minor != "1.36"))
-        if "cost" in own and "matches" in real and own["matches"] == real["matches"] and own["cost"] != real["cost"]:
+        own = answered(text, Dialect(includes=True, cel_go=RELEASES[KubeVersion.parse(minor)].devices.cel_go))
+        # Go goes through a map of several entries in any order, and an evaluation that is ended has no cost there.
+        alike = own.get("matches") == real.get("matches") and own.get("error", "")[:9] == real.get("error", "")[:9]
+        compares = alike and "'b': 2" not in text and "cost" in real and real.get("error") != EXCEEDED
+        if compares and own["cost"] != real["cost"]:
             differing.append((text, real["cost"], own["cost"]))
     assert not differing
 

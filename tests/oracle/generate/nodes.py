@@ -31,11 +31,11 @@ usual_amounts = st.fixed_dictionaries(
 odd_amounts = st.fixed_dictionaries(
     {},
     optional={
-        "cpu": st.sampled_from(["0", "0.5", "1e1", "1k", "1500000u"]),
-        "memory": st.sampled_from(["0", "1.5Gi", "1e9", "100Pi", "7Ei", "4294967296"]),
+        "cpu": st.sampled_from(["0", "0.5", "1e1", "1k", "1500000u", "9P", "20P"]),
+        "memory": st.sampled_from(["0", "1.5Gi", "1e9", "100Pi", "7Ei", "8Ei", "30E", "4294967296"]),
         "pods": st.sampled_from(["0", "3", "1k"]),
-        "ephemeral-storage": st.sampled_from(["0", "1Ti"]),
-        "nvidia.com/gpu": st.sampled_from(["8", "1k"]),
+        "ephemeral-storage": st.sampled_from(["0", "1Ti", "9E"]),
+        "nvidia.com/gpu": st.sampled_from(["8", "1k", "9E"]),
         "example.com/foo": st.just("3"),
     },
 )

@@ -29,10 +29,14 @@ from tests.oracle.generate.values import (
 requests = st.fixed_dictionaries(
     {},
     optional={
-        "cpu": st.sampled_from(["0", "1m", "100m", "0.3", "1", "1500m", "5", "1e-1", "0.0001", "2500000u"]),
-        "memory": st.sampled_from(["0", "1", "64Mi", "100M", "1Gi", "3Gi", "1.5Gi", "1e9", "0.1", "99Pi"]),
-        "ephemeral-storage": st.sampled_from(["0", "1Gi", "30Gi"]),
-        "nvidia.com/gpu": st.sampled_from(["1", "2"]),
+        "cpu": st.sampled_from(
+            ["0", "1m", "100m", "0.3", "1", "1500m", "5", "1e-1", "0.0001", "2500000u", "9P", "20P"]
+        ),
+        "memory": st.sampled_from(
+            ["0", "1", "64Mi", "100M", "1Gi", "3Gi", "1.5Gi", "1e9", "0.1", "99Pi", "5E", "8Ei", "30E"]
+        ),
+        "ephemeral-storage": st.sampled_from(["0", "1Gi", "30Gi", "5E"]),
+        "nvidia.com/gpu": st.sampled_from(["1", "2", "5E"]),
         "hugepages-2Mi": st.sampled_from(["2Mi", "64Mi"]),
         "example.com/foo": st.sampled_from(["1", "2"]),
     },

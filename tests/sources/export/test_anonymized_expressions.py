@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from kubectl_sched.api.resource import DeviceClass, ResourceSlice
-from kubectl_sched.dynamic_resource_allocation.cel.checker import Dialect
+from kubectl_sched.dynamic_resource_allocation.cel.dialect import Dialect
 from kubectl_sched.dynamic_resource_allocation.cel.program import compile_expression
 from kubectl_sched.dynamic_resource_allocation.cel.values import CelError
 from kubectl_sched.dynamic_resource_allocation.selectors import device_variable

@@ -73,20 +73,23 @@ def node_resources_fit(question: HintQuestion) -> bool:
     """
     old, new = question.after(Node)
     question.budget.spend(steps_to_sum(question.pod))
-    options = PodResourcesOptions(skip_pod_level_resources=not question.features.enabled("PodLevelResources"))
+    options = PodResourcesOptions(
+        skip_pod_level_resources=not question.features.enabled("PodLevelResources"),
+        saturates=question.release.amounts_saturate,
+    )
     requests = {name: amount for name, amount in fit_request(question.pod, options).items() if amount}
-    room = _allocatable(new)
+    room = _allocatable(new, options)
     backed: frozenset[str] = frozenset()
     if question.features.enabled("DRAExtendedResource"):
         in_first_release = question.release.device_class_hides_missing_resource
         backed = device_backed(requests, question.cluster(), in_first_release=in_first_release)
     if not _fit(requests, room, backed):
         return old is not None and _loses_nomination(
-            question, requests, room, _fit(requests, _allocatable(old), backed)
+            question, requests, room, _fit(requests, _allocatable(old, options), backed)
         )
     if old is None:
         return True
-    before = _allocatable(old)
+    before = _allocatable(old, options)
     has_devices = any(room.get(name, 0) <= 0 for name in backed)
     return has_devices or any(room.get(name, 0) > before.get(name, 0) for name in (PODS, *requests))
 
@@ -112,8 +115,9 @@ def _loses_nomination(
     )
 
 
-def _allocatable(node: Node) -> dict[str, int]:
-    return {name: in_scheduler_units(name, each) for name, each in parse_resource_list(node.status.allocatable).items()}
+def _allocatable(node: Node, options: PodResourcesOptions) -> dict[str, int]:
+    allocatable = parse_resource_list(node.status.allocatable)
+    return {name: in_scheduler_units(name, each, saturates=options.saturates) for name, each in allocatable.items()}
 
 
 def inter_pod_affinity(question: HintQuestion) -> bool:

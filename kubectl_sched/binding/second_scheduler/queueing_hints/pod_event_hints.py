@@ -69,12 +69,15 @@ def own_requests(question: HintQuestion) -> bool:
         return False
     question.budget.spend(steps_to_sum(old) + steps_to_sum(new))
     before, after = (pod_requests(each, _options(question)) for each in (old, new))
-    return any(name not in after or amount.milli_value() > after[name].milli_value() for name, amount in before.items())
+    saturates = question.release.amounts_saturate
+    return any(
+        name not in after or amount.milli_value(saturates=saturates) > after[name].milli_value(saturates=saturates)
+        for name, amount in before.items()
+    )
 
 
 def _options(question: HintQuestion) -> PodResourcesOptions:
-    sums = question.release.status_requests_summed_per_pod
-    return scheduler_options(question.features.enabled, sums_status_per_pod=sums)
+    return scheduler_options(question.features.enabled, question.release)
 
 
 def inter_pod_affinity(question: HintQuestion) -> bool:

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from kubectl_sched.dynamic_resource_allocation.cel.cost import METER
+from kubectl_sched.dynamic_resource_allocation.cel.dialect import CelGo
 from kubectl_sched.dynamic_resource_allocation.cel.library.arguments import Function, no_overload, on, want
 from kubectl_sched.dynamic_resource_allocation.cel.library.operators import added, contained, equal, less
 from kubectl_sched.dynamic_resource_allocation.cel.values import CelError, DefaultMap, Optional, Value, elements
@@ -87,9 +88,10 @@ def _sort(items: Value) -> list[Value]:
 def _range(count: Value) -> list[Value]:
     want(count, int)
     meter = METER.get()
-    if meter.is_newest and count < 0:
+    is_checked = meter.cel_go >= CelGo.V0_29
+    if is_checked and count < 0:
         raise CelError(f"lists.range: size must be non-negative, got {count}")
-    if meter.is_newest and count > _LONGEST_RANGE:
+    if is_checked and count > _LONGEST_RANGE:
         raise CelError(f"lists.range: size {count} exceeds maximum allowed ({_LONGEST_RANGE})")
     meter.work(max(count, 0))
     return list(range(count))

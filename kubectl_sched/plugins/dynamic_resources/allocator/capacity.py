@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_sched.api.apimachinery.int64 import MAX_INT64
-from kubectl_sched.api.apimachinery.quantity import Format, Quantity, of_milli_value, of_value, parse_quantity
+from kubectl_sched.api.apimachinery.quantity import MILLI, Format, Quantity, of_milli_value, of_value, parse_quantity
 from kubectl_sched.dynamic_resource_allocation.allocation_errors import AllocationFailed
 from kubectl_sched.framework.golang import truncated_division
 from kubectl_sched.record import Record
@@ -34,7 +34,11 @@ class CapacityArithmetic(Record, frozen=True, kw_only=True):
     strict: bool
     """An amount that cannot be computed is an error."""
     qualified: bool
-    """Capacities are known by domain and name, and a negative request is an error."""
+    """Capacities are known by domain and name, a negative request is an error, and amounts saturate."""
+
+    def units(self, amount: Quantity, *, milli: bool) -> int:
+        """Return the amount as an int64."""
+        return amount.scaled_value(MILLI if milli else 0, saturates=self.qualified)
 
     def published(self, device: SliceDevice) -> Mapping[str, DeviceCapacity]:
         """Return the device's capacities by the names with which amounts are added up; a qualified name wins."""
@@ -71,6 +75,12 @@ def qualified_name(name: str, driver: str) -> str:
     return name if "/" in name else f"{driver}/{name}"
 
 
+def names_of(name: str, driver: str) -> tuple[str, ...]:
+    """Return the names under which a driver's capacity may be known, the qualified one first."""
+    short = name.removeprefix(f"{driver}/")
+    return (f"{driver}/{short}", short) if "/" not in short else (name,)
+
+
 def fits(
     requested: CapacityRequirements | None,
     device: SliceDevice,
@@ -83,10 +93,9 @@ def fits(
     Raises CapacityUnknown, and where `strict` AllocationFailed for amounts that cannot be computed.
     """
     consumed = consumed_capacity(requested, device, arithmetic)
-    fractional, strict = arithmetic.fractional, arithmetic.strict
     for name, available in arithmetic.published(device).items():
         amount = consumed[name]
-        if _violates(amount, available.request_policy, fractional=fractional, strict=strict):
+        if _violates(amount, available.request_policy, arithmetic):
             return False
         total = taken[name] + amount if name in taken else amount
         if name in allocating:
@@ -126,15 +135,14 @@ def _consumed(raw: RawQuantity | None, available: DeviceCapacity, arithmetic: Ca
         raise AllocationFailed(f"capacity value is negative: request {wanted}")
     if policy is None:
         return wanted
-    fractional, strict = arithmetic.fractional, arithmetic.strict
     if policy.valid_range is not None and policy.valid_range.min is not None:
-        return _rounded_into(wanted, policy.valid_range, policy.valid_range.min, fractional=fractional, strict=strict)
+        return _rounded_into(wanted, policy.valid_range, policy.valid_range.min, arithmetic)
     valid = (parse_quantity(value) for value in policy.valid_values)
     return next((value for value in valid if wanted <= value), wanted)
 
 
 def _rounded_into(
-    wanted: Quantity, valid: CapacityRequestPolicyRange, least: RawQuantity, *, fractional: bool, strict: bool
+    wanted: Quantity, valid: CapacityRequestPolicyRange, least: RawQuantity, arithmetic: CapacityArithmetic
 ) -> Quantity:
     """At least the least, and a whole number of steps above it (roundUpRange)."""
     minimum = parse_quantity(least)
@@ -143,13 +151,13 @@ def _rounded_into(
     if valid.step is None:
         return wanted
     step = parse_quantity(valid.step)
-    milli = _in_milli(valid, fractional)
+    strict, milli = arithmetic.strict, _in_milli(valid, arithmetic.fractional)
     if milli and not _is_milli(wanted):
         raise AllocationFailed(f"{_NOT_REPRESENTABLE}: request {wanted} is not a representable milli value")
     if strict and not milli and wanted > of_value(MAX_INT64):
         raise AllocationFailed(f"{_NOT_REPRESENTABLE}: request {wanted} exceeds MaxInt64")
-    base, size = (minimum.milli_value(), step.milli_value()) if milli else (minimum.value(), step.value())
-    over = (wanted.milli_value() if milli else wanted.value()) - base
+    base, size = arithmetic.units(minimum, milli=milli), arithmetic.units(step, milli=milli)
+    over = arithmetic.units(wanted, milli=milli) - base
     steps = truncated_division(over, size) if size else 0
     steps += bool(size) and over % size != 0
     amount = base + size * steps
@@ -165,27 +173,26 @@ def _rounded_into(
 _NOT_REPRESENTABLE = "capacity request cannot be represented in the device's range arithmetic"
 
 
-def _violates(amount: Quantity, policy: CapacityRequestPolicy | None, *, fractional: bool, strict: bool) -> bool:
+def _violates(amount: Quantity, policy: CapacityRequestPolicy | None, arithmetic: CapacityArithmetic) -> bool:
     if policy is None:
         return False
     if policy.default is not None and amount == parse_quantity(policy.default):
         return False
     if policy.valid_range is not None:
-        return _outside(amount, policy.valid_range, fractional=fractional, strict=strict)
+        return _outside(amount, policy.valid_range, arithmetic)
     return bool(policy.valid_values) and all(amount != parse_quantity(value) for value in policy.valid_values)
 
 
-def _outside(amount: Quantity, valid: CapacityRequestPolicyRange, *, fractional: bool, strict: bool) -> bool:
+def _outside(amount: Quantity, valid: CapacityRequestPolicyRange, arithmetic: CapacityArithmetic) -> bool:
     if valid.max is not None and amount > parse_quantity(valid.max):
         return True
     if valid.step is None:
         return False
-    step, minimum = parse_quantity(valid.step), parse_quantity(valid.min or 0)
-    if strict and _in_milli(valid, fractional):
-        if not _is_milli(amount):
-            return True
-        return (amount.milli_value() - minimum.milli_value()) % step.milli_value() != 0
-    return step.value() != 0 and (amount.value() - minimum.value()) % step.value() != 0
+    milli = arithmetic.strict and _in_milli(valid, arithmetic.fractional)
+    if milli and not _is_milli(amount):
+        return True
+    least, step = (arithmetic.units(parse_quantity(raw), milli=milli) for raw in (valid.min or 0, valid.step))
+    return step != 0 and (arithmetic.units(amount, milli=milli) - least) % step != 0
 
 
 def _in_milli(valid: CapacityRequestPolicyRange, fractional: bool) -> bool:
