@@ -178,6 +178,19 @@ def delete_pods(namespace: str, names: Sequence[str]) -> ShellCommand | None:
     return _of(["kubectl", "delete", *(f"pod/{name}" for name in names), "-n", namespace])
 
 
+def delete_claim(namespace: str, name: str) -> ShellCommand | None:
+    """Delete a claim without waiting for its finalizer, which stays as long as a pod uses the claim."""
+    if not _are_names(name) or dns_label_errors(namespace):
+        return None
+    return _of(["kubectl", "delete", f"pvc/{name}", "-n", namespace, "--wait=false"])
+
+
+def release_volume(name: str) -> ShellCommand | None:
+    """Let other claims have the volume, with the data that is on it."""
+    change = plain_json({"spec": {"claimRef": None}})
+    return _of(["kubectl", "patch", "pv", name, "-p", change]) if _are_names(name) else None
+
+
 def patch(kind: str, namespace: str, name: str, change: Mapping[str, Any], deleting: str = "") -> ShellCommand | None:
     """Apply a strategic merge patch to an object of a kind of Kubernetes' own, then delete a pod if one is named."""
     if not _are_names(name) or dns_label_errors(namespace):

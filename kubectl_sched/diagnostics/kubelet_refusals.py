@@ -34,6 +34,13 @@ class Refusals(Record, frozen=True, kw_only=True):
         last = f", the last at {self.last}" if self.pods > 1 and self.last and self.last != self.since else ""
         return f"the kubelet of {self.node} refused {pods} after binding{since}{last}: {self.reason}"
 
+    @property
+    def clauses(self) -> tuple[str, ...]:
+        """The fact in short clauses, the fullest first."""
+        pods = "1 pod" if self.pods == 1 else f"{self.pods:,} pods"
+        start = f"the kubelet of {self.node} refused {pods}"
+        return (f"{start} ({self.reason})", start, f"its kubelet refused {pods}")
+
 
 def kubelet_refusals(dump: Dump) -> tuple[Refusals, ...]:
     """Return what pods and events tell of, the node that refused most first; each pod counts once."""
@@ -53,10 +60,10 @@ def kubelet_refusals(dump: Dump) -> tuple[Refusals, ...]:
     return tuple(sorted(refusals, key=lambda each: (-each.pods, each.node, each.reason)))
 
 
-def refused_where_it_lands(refusals: Sequence[Refusals], result: ScheduleResult) -> list[str]:
-    """Return the sentences about the nodes that the pod may land on."""
+def refused_where_it_lands(refusals: Sequence[Refusals], result: ScheduleResult) -> tuple[Refusals, ...]:
+    """Return the refusals by the nodes that the pod may land on."""
     nodes = (result.nominated_first,) if result.nominated_first is not None else result.best
-    return [each.text for each in refusals if each.node in nodes]
+    return tuple(each for each in refusals if each.node in nodes)
 
 
 def _seen(dump: Dump) -> Iterator[tuple[str, str, str, tuple[str | None, ...]]]:

@@ -20,6 +20,7 @@ WAITING_FOR: Final = {
     "FailedCreatePodSandBox": "its sandbox cannot be made",
     "FailedMount": "it waits for a volume",
 }
+_SAID_BY_THE_MESSAGE: Final = frozenset({"CreateContainerConfigError"})
 _CAUSES: Final = frozenset({"OOMKilled", "DeadlineExceeded", "StartError", "ContainerCannotRun"})
 """Reasons of an end that say more than that the container failed."""
 
@@ -51,6 +52,9 @@ def _of_containers(pod: Pod) -> Iterator[str]:
         waiting = each.state.waiting
         if waiting is not None and waiting.reason not in ORDINARY_WAITS:
             cause = _ended_by(each)
+            if waiting.reason in _SAID_BY_THE_MESSAGE and waiting.message:
+                yield f"{waiting.message} ({waiting.reason} in container {each.name})"
+                yield f"{waiting.message} ({waiting.reason})"
             yield f"{waiting.reason}{f' ({cause})' if cause else ''} in container {each.name}"
             yield waiting.reason
             return

@@ -279,7 +279,12 @@ class PodExplainer:
         return replace(
             found,
             missing=missing,
-            changing=(*(each.sentence for each in missing), *refusing, *self._about_request(result)),
+            changing=(
+                *(each.sentence for each in missing),
+                *(each.text for each in refusing),
+                *self._about_request(result),
+            ),
+            refusing=refusing,
             warnings=(*found.warnings, *([another] if another is not None else [])),
             stage=stage_of(result, self._around),
             history=None if whole.unknown else history_of(whole, self._around),

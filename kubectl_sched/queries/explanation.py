@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.diagnostics.findings.finding import Finding
     from kubectl_sched.diagnostics.gates.gate import Gate, Need
+    from kubectl_sched.diagnostics.kubelet_refusals import Refusals
     from kubectl_sched.diagnostics.last_message import Said
     from kubectl_sched.diagnostics.pod_lifecycle import Stage
     from kubectl_sched.diagnostics.replay_against_history import History, Observed
@@ -42,6 +43,9 @@ class Explanation(CachingRecord, frozen=True, kw_only=True):
 
     changing: tuple[str, ...] = ()
     """A sentence for each thing that changes the answer: kinds that are missing, kubelets that refuse pods there."""
+
+    refusing: tuple[Refusals, ...] = ()
+    """The refusals of pods by the kubelets of nodes that the pod may land on."""
 
     queue_place: QueuePlace | None = None
     """The pod's place in the queue; None if it is bound, gated or served by nobody."""
@@ -92,6 +96,16 @@ class Explanation(CachingRecord, frozen=True, kw_only=True):
 
         return findings_of(self.result, self.around) if self.around is not None else ()
 
+    @cached_property
+    def clauses(self) -> tuple[str, ...]:
+        """The finding that belongs into the verdict, in short clauses; none where the cycle says it all."""
+        from kubectl_sched.diagnostics.findings.all_findings import clauses_of  # as above
+
+        found = clauses_of(self.result, self.around) if self.around is not None else ()
+        if found or self.result.current_node:
+            return found
+        return next((each.clauses for each in self.refusing), ())
+
     @property
     def waits_by_hand(self) -> bool:
         """Report whether the pod was bound by hand and does not run yet."""
@@ -124,6 +138,7 @@ class Explanation(CachingRecord, frozen=True, kw_only=True):
             is_ungated=bool(self.ungated),
             missing=self.missing,
             said=self.said,
+            clauses=self.clauses,
         )
         return verdict_of(facts)
 

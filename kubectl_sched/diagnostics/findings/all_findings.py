@@ -19,12 +19,14 @@ if TYPE_CHECKING:
     Rule = Callable[[CycleResult, Surroundings], Iterator[Finding]]
 
 
-def findings_of(result: ScheduleResult, around: Surroundings) -> tuple[Finding, ...]:
+def findings_of(
+    result: ScheduleResult, around: Surroundings, rules: Callable[[ScheduleResult], Iterator[Rule]] | None = None
+) -> tuple[Finding, ...]:
     """Return the facts that explain the cycle's verdict or spoil the start that it promises; often there are none."""
     if not isinstance(result, CycleResult) or result.pod.has_ended or result.failure is not None:
         return ()
     found: list[Finding] = []
-    for rule in _rules(result):
+    for rule in (rules or _rules)(result):
         try:
             found += rule(result, around)
         except (InvalidQuantity, PluginError):
@@ -32,6 +34,21 @@ def findings_of(result: ScheduleResult, around: Surroundings) -> tuple[Finding, 
         except Exception as failure:  # noqa: BLE001 - a bug of ours must not lose the answers of a whole list
             note_error(failure)
     return tuple(sorted(dict.fromkeys(found), key=lambda each: not each.spoils_start))
+
+
+def clauses_of(result: ScheduleResult, around: Surroundings) -> tuple[str, ...]:
+    """Return the clauses of the first fact that belongs into the verdict; only rules that have such are asked."""
+    found = findings_of(result, around, _rules_with_clauses)
+    return next((each.clauses for each in found if each.clauses), ())
+
+
+def _rules_with_clauses(result: ScheduleResult) -> Iterator[Rule]:
+    if result.pod.spec.volumes:
+        yield from _about_volumes(result)
+    if result.fits or result.current_node:
+        from kubectl_sched.diagnostics.findings import component_events, platforms
+
+        yield from (platforms.findings, component_events.findings)
 
 
 def _rules(result: ScheduleResult) -> Iterator[Rule]:
@@ -50,11 +67,11 @@ def _rules(result: ScheduleResult) -> Iterator[Rule]:
 
         yield from (device_plugins.devices_elsewhere, unused_claims.findings)
     if result.pod.spec.volumes:
-        yield from _about_volumes()
+        yield from _about_volumes(result)
     if "VolumeBinding" in result.rejection_masks:
-        from kubectl_sched.diagnostics.findings.volumes import class_topologies, unreachable_volumes
+        from kubectl_sched.diagnostics.findings.volumes import class_topologies
 
-        yield from (class_topologies.findings, unreachable_volumes.findings)
+        yield class_topologies.findings
     if not result.fits:
         from kubectl_sched.diagnostics.findings import blocked_rollouts, forbidden_preemption
 
@@ -90,9 +107,10 @@ def _about_room(result: ScheduleResult) -> Iterator[Rule]:
         yield overflowing_amounts.findings
 
 
-def _about_volumes() -> Iterator[Rule]:
+def _about_volumes(result: ScheduleResult) -> Iterator[Rule]:
     from kubectl_sched.diagnostics.findings.volumes import (
         unbound_claims,
+        unreachable_volumes,
         volume_attachments,
         volume_drivers,
         volumes_apart,
@@ -100,3 +118,5 @@ def _about_volumes() -> Iterator[Rule]:
 
     yield from (unbound_claims.findings, volume_attachments.findings)
     yield from (volume_drivers.findings, volumes_apart.findings)
+    if "VolumeBinding" in result.rejection_masks:
+        yield unreachable_volumes.findings

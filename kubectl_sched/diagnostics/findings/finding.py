@@ -22,5 +22,8 @@ class Finding(Record, frozen=True, kw_only=True):
     commands: tuple[ShellCommand, ...] = ()
     """Commands that show more, or that do what the sentence says would help."""
 
+    clauses: tuple[str, ...] = ()
+    """The fact in short clauses for the verdict, the fullest first; none where the cycle's own verdict says as much."""
+
     spoils_start: bool = False
     """The scheduler does not look at it: the pod is bound, and then cannot start."""

@@ -8,6 +8,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+
 from kubectl_sched.diagnostics.findings.finding import Finding
 from kubectl_sched.lazy_pattern import pattern
 
@@ -36,8 +38,9 @@ def findings(result: ScheduleResult, around: Surroundings) -> Iterator[Finding]:
     if other is not None:
         yield Finding(
             kind=KIND,
-            sentence=f"It lands on {other.name}, which runs {other.labels[_OS]}, but spec.os says {wanted}: its "
-            f"kubelet refuses it, as the scheduler does not look at spec.os; add nodeSelector {_OS}: {wanted}",
+            sentence=f"The kubelet of {other.name}, which runs {other.labels[_OS]}, refuses a pod whose spec.os is "
+            f"{wanted}; kube-scheduler does not look at spec.os: {_with_selector(result, _OS, wanted)}",
+            clauses=(f"its kubelet refuses it: the node runs {other.labels[_OS]}, spec.os is {wanted}",),
             spoils_start=True,
         )
     windows = next((node for node in nodes if node.labels.get(_OS) == _WINDOWS), None)
@@ -45,7 +48,7 @@ def findings(result: ScheduleResult, around: Surroundings) -> Iterator[Finding]:
         yield Finding(
             kind=KIND,
             sentence=f"It may land on {windows.name}, which runs Windows, and nothing in the pod says that its images "
-            f"are built for it: images for Linux cannot start there; add nodeSelector {_OS}: linux",
+            f"are built for it: images for Linux cannot start there; {_with_selector(result, _OS, 'linux')}",
         )
     failed = _failed_by_platform(result.pod, around)
     if failed is None:
@@ -55,14 +58,39 @@ def findings(result: ScheduleResult, around: Surroundings) -> Iterator[Finding]:
     same = next((node for node in nodes if arch is not None and node.labels.get(_ARCH) == arch), None)
     if same is not None and _ARCH not in (result.pod.spec.node_selector or {}):
         works = _runs_elsewhere(failed, around, result, arch or "")
-        on = f"; it runs on {works}" if works else ""
-        select = f"nodeSelector {_ARCH}: {works}" if works else f"a nodeSelector for {_ARCH}"
+        image = min(_images(result.pod) & _images(failed))
+        other_way = _with_selector(result, _ARCH, works) if works else _without(result, arch)
+        runs = f" as it runs on {works}," if works else ""
         yield Finding(
             kind=KIND,
-            sentence=f"Its image has no build for {arch}: {failed.key} could not start on {failed.spec.node_name}{on}; "
-            f"it lands on {same.name}, which is {arch}, too; add {select}, or build the image for {arch}",
+            sentence=f"Image {image} has no build for {arch}: {failed.key} could not start on {failed.spec.node_name}, "
+            f"and the pod goes to {same.name}, which is {arch}, too: build it for {arch}, or{runs} {other_way}",
+            clauses=(f"image {image} has no build for {arch}", f"its image has no build for {arch}"),
             spoils_start=True,
         )
+
+
+def _without(result: ScheduleResult, arch: str | None) -> str:
+    """Return what helps where no architecture is known on which the image runs."""
+    if any(value not in {None, arch} for value, _ in result.nodes.label(_ARCH).counts()):
+        return f"add a nodeSelector for {_ARCH}"
+    return "add nodes of an architecture that it is built for"
+
+
+def _with_selector(result: ScheduleResult, key: str, value: str) -> str:
+    """Return the advice to choose nodes by their platform, and what follows where none of them takes the pod now."""
+    nodes = result.nodes
+    rows = np.flatnonzero(nodes.label(key).where(lambda each: each == value)).tolist()
+    advice = f"add nodeSelector {key}: {value}"
+    if not rows:
+        return f"{advice}, and a node of that kind, as there is none"
+    if any(result.feasible_mask[row] for row in rows):
+        return advice
+    row = rows[0]
+    plugin = next((each.plugin for each in result.rejections(row) if each.plugin), "")
+    told = next((each.text for each in result.filter_evidence(plugin, row)), "") if plugin else ""
+    why = f": {nodes.names[row]} {told}" if told else ""
+    return f"{advice}; then it fits on no node now{why}"
 
 
 def _is_meant_for_windows(pod: Pod) -> bool:

@@ -61,9 +61,9 @@ def _immediate(claim: PersistentVolumeClaim, objects: Objects) -> Evidence:
     facts: dict[str, JSON] = {"claim": claim.name, "namespace": claim.namespace, "storageClass": name or None}
     if claim.spec.volume_name:
         facts["persistentVolume"] = claim.spec.volume_name
-        why = f"is to be bound to volume {claim.spec.volume_name}, which has not been completed"
+        why = f"names volume {claim.spec.volume_name} and is not bound to it yet"
         if objects.get(PersistentVolume, claim.spec.volume_name) is None:
-            why = f"is to be bound to volume {claim.spec.volume_name}, which {objects.absence(PersistentVolume)}"
+            why = f"names volume {claim.spec.volume_name}, which {objects.absence(PersistentVolume)}"
     elif not name:
         why = "has no storage class, so it waits for a volume without one"
     elif storage_class is None:
@@ -73,7 +73,7 @@ def _immediate(claim: PersistentVolumeClaim, objects: Objects) -> Evidence:
         why = f"has no volume yet, and class {name} makes none"
     else:
         facts["provisioner"] = storage_class.provisioner
-        why = f"has no volume yet; class {name} binds at once, by {storage_class.provisioner}"
+        why = f"has no volume yet; {storage_class.provisioner}, the provisioner of class {name}, makes it"
     return Evidence(text=f"claim {claim.key} {why}", facts=facts)
 
 
@@ -176,6 +176,7 @@ def _too_little(
         and (limit := volume_limit(capacity)) is not None
     ]
     claim = f"claim {facts['claim']} wants {facts['wanted']} of class {facts['storageClass']}"
+    facts = {**facts, "driver": provisioner.storage_class.provisioner if provisioner.storage_class else None}
     if not here:
         text = f"{_no_capacity(provisioner, objects, labels)}; {claim}"
         return Evidence(text=text, facts={**facts, "largest": None})

@@ -10,7 +10,7 @@ from kubectl_sched.near_names import near_names
 from kubectl_sched.queries.nodes_by_pool import pool_name
 from kubectl_sched.queries.verdict.narrowing import NAMED, RESOURCE, SELECTOR, SIZE, VOLUME, is_rare
 from kubectl_sched.queries.verdict.phrases import joined, phrase_of
-from kubectl_sched.queries.verdict.rejections import CORDONED, FIT, counted_sets
+from kubectl_sched.queries.verdict.rejections import CORDONED, FIT, VOLUME_PLUGINS, counted_sets
 from kubectl_sched.queries.verdict.resource_words import absent, free_of, too_small, wanted_of
 from kubectl_sched.queries.verdict.selector_words import is_of_daemon_set, of_names, of_selector, selected
 from kubectl_sched.queries.verdict.wording import LONGEST_NAME, grown, node_name
@@ -92,16 +92,15 @@ def _all_tainted(result: ScheduleResult, found: Narrowing) -> list[str]:
 
 def _out_of_reach(result: ScheduleResult, found: Narrowing) -> list[str]:
     row = found.rows[0]
-    rejection = next(each for each in found.rejections[row] if each.plugin in {"VolumeBinding", "VolumeZone"})
+    rejection = next(each for each in found.rejections[row] if each.plugin in VOLUME_PLUGINS)
     phrase = phrase_of(result, rejection, found.rows)
-    subject = _all_of(result, found)
-    one = len(found.rows) == 1
-    several = agreeing(1, phrase.several) if one else phrase.several
-    return [
-        f"{subject} {several}: {phrase.detail}" if phrase.detail else "",
-        f"{subject} {several}",
-        f"no node: {phrase.detail}",
-    ]
+    if len(found.rows) == 1:
+        told = f"{_all_of(result, found)} {agreeing(1, phrase.several)}"
+    elif phrase.none_has:
+        told = f"{_no_node(result, found)} {phrase.none_has}"
+    else:
+        told = f"{_all_of(result, found)} {phrase.several}"
+    return [f"{told}: {phrase.detail}" if phrase.detail else "", told, f"no node: {phrase.detail}"]
 
 
 def _of_one_node(result: ScheduleResult, found: Narrowing) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from kubectl_sched.api.apimachinery.quantity import bytes_text
 from kubectl_sched.framework.clauses import agreeing, first_few
 from kubectl_sched.framework.plugin_error_boundary import NOT_JUDGED
 from kubectl_sched.framework.runtime import nominated_ahead
@@ -13,6 +14,7 @@ from kubectl_sched.queries.verdict.rejections import (
     NOMINATED,
     OF_CONTROLLERS,
     TAINTS,
+    VOLUME_PLUGINS,
     Rejection,
     set_by_controller,
 )
@@ -34,6 +36,9 @@ _SHORT_KEYS: Final = {
     "topology.gke.io/zone": "zone",
     "topology.disk.csi.azure.com/zone": "zone",
 }
+
+
+_ROWS_EXAMINED: Final = 20
 
 
 class Phrase(Record, frozen=True, kw_only=True):
@@ -78,9 +83,20 @@ def phrase_of(result: ScheduleResult, rejection: Rejection, rows: Sequence[int])
     by_facts = _BY_PLUGIN.get(rejection.plugin)
     facts = next((each.facts for each in result.filter_evidence(rejection.plugin, rows[0])), {})
     if by_facts is not None and facts:  # a spec that is too large has no evidence
-        return by_facts(facts)
+        return _APART if _lack_different_volumes(result, rejection.plugin, rows) else by_facts(facts)
     by = f" by {rejection.plugin}" if rejection.plugin else ""
     return Phrase(several=f"are rejected{by}", detail=rejection.what)
+
+
+_APART: Final = Phrase(several="do not reach all of its volumes", none_has="reaches all of its volumes")
+
+
+def _lack_different_volumes(result: ScheduleResult, plugin: str, rows: Sequence[int]) -> bool:
+    """Report whether some of the nodes lack one volume of the pod, and some another."""
+    if plugin not in VOLUME_PLUGINS:
+        return False
+    evidence = [result.filter_evidence(plugin, row)[:1] for row in rows[:_ROWS_EXAMINED]]
+    return len({str(each.facts.get("claim")) for first in evidence for each in first}) > 1
 
 
 def _fit(result: ScheduleResult, what: str, rows: Sequence[int]) -> Phrase:
@@ -162,20 +178,42 @@ def _like(facts: Mapping[str, JSON]) -> str:
 
 
 def _volume(facts: Mapping[str, JSON]) -> Phrase:
-    volume, claim = facts.get("persistentVolume") or facts.get("volume"), facts.get("claim")
-    wanted = facts.get("wanted")
-    if volume is None or not isinstance(wanted, list) or not wanted:
-        return Phrase(several=f"cannot have a volume for claim {claim}")
+    volume, wanted = facts.get("persistentVolume") or facts.get("volume"), facts.get("wanted")
+    if volume is None:
+        return _unbound(facts)
+    several, none_has = f"do not reach volume {volume}", f"reaches volume {volume}"
+    if not isinstance(wanted, list) or not wanted:
+        return Phrase(several=several, none_has=none_has)
     unmet, labels = facts.get("unmet"), facts.get("labels")
-    if (
-        isinstance(unmet, list)
-        and isinstance(labels, dict)
-        and unmet
-        and all(labels.get(str(k)) is None for k in unmet)
-    ):
-        return Phrase(several=f"do not reach volume {volume}", detail=f"label {unmet[0]} is missing")
     keys = [str(each) for each in unmet] if isinstance(unmet, list) else []
-    return Phrase(several=f"do not reach volume {volume}", detail=f"it is in {_place(_unmet_part(wanted, keys))}")
+    if isinstance(labels, dict) and keys and all(labels.get(key) is None for key in keys):
+        return Phrase(several=several, none_has=none_has, detail=f"label {keys[0]} is missing")
+    where = _place(_unmet_part(wanted, keys))
+    if "label" in facts:  # VolumeZone names the label, and its values
+        where = f"in {short_key(str(facts['label']))} {' or '.join(map(str, wanted))}"
+    return Phrase(several=several, none_has=none_has, detail=f"it is {where}")
+
+
+def _unbound(facts: Mapping[str, JSON]) -> Phrase:
+    """Say why no volume can be made or found for a claim on the nodes."""
+    claim, name, wanted = facts.get("claim"), facts.get("storageClass"), facts.get("wanted")
+    detail = f"claim {claim} wants {wanted}"
+    if "largest" in facts:
+        largest = facts["largest"]
+        none = f"have no capacity of class {name} reported by driver {facts.get('driver')}"
+        most = f"have at most {bytes_text(largest)} for a volume of class {name}" if isinstance(largest, int) else none
+        return Phrase(several=most, detail=detail)
+    if "selectedNode" in facts:
+        return Phrase(several=f"are not {facts['selectedNode']}, chosen before for the volume of claim {claim}")
+    if "allowedTopologies" in facts:
+        allowed = facts["allowedTopologies"]
+        where = _place(str(allowed[0])) if isinstance(allowed, list) and len(allowed) == 1 else ""
+        return Phrase(several=f"are not where class {name} of claim {claim} makes volumes", detail=where)
+    volumes = facts.get("volumes")
+    if isinstance(volumes, dict):
+        why = [f"{volume} {reason}" for volume, reason in volumes.items()]
+        return Phrase(several=f"have no volume of class {name} for claim {claim}", detail=(why or ["there is none"])[0])
+    return Phrase(several=f"cannot have a volume for claim {claim}")
 
 
 def _unmet_part(wanted: Sequence[JSON], keys: Sequence[str]) -> str:
@@ -186,15 +224,15 @@ def _unmet_part(wanted: Sequence[JSON], keys: Sequence[str]) -> str:
 
 
 def _place(selector: str) -> str:
-    """Return `eu-west-1b` for `topology.kubernetes.io/zone in (eu-west-1b)`, else the selector."""
+    """Return `in zone eu-west-1b` for `topology.kubernetes.io/zone in (eu-west-1b)`, else the selector."""
     key, is_in, values = selector.partition(" in (")
-    if is_in and "," not in key and " in (" not in values:
-        short, value = short_key(key), values.removesuffix(")")
-        if not value:
-            return f"no {short}"
-        return value if short != key or "/" in key else f"{key} {value}"
-    key, equals, value = selector.partition("=")
-    return value if equals and "," not in value else selector
+    if not is_in or "," in key or " in (" in values:
+        return f"where {selector}"
+    value, short = values.removesuffix(")"), short_key(key)
+    if key.endswith("/zone"):
+        short = "zone"
+    preposition = "on" if short == "node" else "in"
+    return f"{preposition} {f'{short} {value}' if value else f'no {short}'}"
 
 
 def _selection(facts: Mapping[str, JSON]) -> Phrase:

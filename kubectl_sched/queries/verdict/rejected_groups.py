@@ -12,7 +12,7 @@ from kubectl_sched.queries.nodes_by_pool import pool_name, zone_of
 from kubectl_sched.queries.verdict.constraint import shared_by_all
 from kubectl_sched.queries.verdict.narrowing import NAMED, RESOURCE, SELECTOR, SIZE, TAINT, VOLUME, narrowed
 from kubectl_sched.queries.verdict.phrases import joined, lacks, phrase_of
-from kubectl_sched.queries.verdict.rejections import counted_sets
+from kubectl_sched.queries.verdict.rejections import VOLUME_PLUGINS, counted_sets
 from kubectl_sched.queries.verdict.resource_words import missing_resource, size_of_largest
 from kubectl_sched.record import Record
 from kubectl_sched.safe_output import safe
@@ -142,7 +142,7 @@ def _folded_reason(result: ScheduleResult, found: Narrowing, step: str, rows: li
     plugins = {
         SELECTOR: {"NodeAffinity", "NodeName"},
         TAINT: {"TaintToleration"},
-        VOLUME: {"VolumeBinding", "VolumeZone"},
+        VOLUME: VOLUME_PLUGINS,
     }
     own = [tuple(each for each in found.rejections[row] if each.plugin in plugins[step]) for row in rows]
     counts = Counter(each[0] for each in own if each)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 CORDONED: Final = "NodeUnschedulable"
 TAINTS: Final = "TaintToleration"
 FIT: Final = "NodeResourcesFit"
+VOLUME_PLUGINS: Final = frozenset({"VolumeBinding", "VolumeZone"})
 NOMINATED: Final = "room of nominated pods"
 """In place of a resource: the node has room, and pods that are nominated to it would take it."""
 

@@ -40,6 +40,8 @@ class PodFacts(Record, frozen=True, kw_only=True):
 
     missing: tuple[UnreadableKind, ...] = ()
     said: Said | None = None
+    clauses: tuple[str, ...] = ()
+    """A fact beside the cycle that explains its outcome or spoils the pod's start, the fullest clause first."""
 
 
 def verdict_of(facts: PodFacts) -> str:
@@ -51,9 +53,9 @@ def verdict_of(facts: PodFacts) -> str:
         return first_short(*_unread(facts))
     stage = facts.stage.name if facts.stage is not None else ""
     by_stage = () if result.outcome is Outcome.UNKNOWN else tuple(_BY_STAGE.get(stage, _no_stage)(facts))
-    clauses = by_stage or _by_hand(facts) or _of_outcome(result)
+    clauses = by_stage or _by_hand(facts) or (*_by_fact(facts), *_of_outcome(result))
     if facts.said is not None and not by_stage and result.outcome is Outcome.SCHEDULABLE:
-        clauses = _fits(result, was_refused=True)
+        clauses = (*_by_fact(facts), *_fits(result, was_refused=True))
     return first_short(*clauses)
 
 
@@ -64,6 +66,17 @@ def cycle_verdict(result: ScheduleResult) -> str:
 
 def _of_outcome(result: ScheduleResult) -> Iterable[str]:
     return _BY_OUTCOME[result.outcome](result)
+
+
+def _by_fact(facts: PodFacts) -> Iterable[str]:
+    """Yield why the pod fits nowhere, or where it fits and what spoils its start there, by a fact beside the cycle."""
+    result = facts.result
+    if result.outcome is Outcome.UNSCHEDULABLE and not result.current_node:
+        yield from facts.clauses
+    elif result.outcome is Outcome.SCHEDULABLE and not result.current_node:
+        best = result.best if result.nominated_first is None else (result.nominated_first,)
+        where = _named(result, best[0]) if len(best) == 1 else f"{len(best):,} nodes"
+        yield from (f"fits on {where}, but {clause}" for clause in facts.clauses)
 
 
 def _no_stage(_: PodFacts) -> Iterable[str]:
@@ -100,7 +113,7 @@ def _troubled(facts: PodFacts) -> Iterable[str]:
     result = facts.result
     node = _named(result, result.current_node or "")
     row = result.nodes.row_of.get(result.current_node or "")
-    for trouble in facts.stage.trouble if facts.stage is not None else ():
+    for trouble in (*facts.clauses, *(facts.stage.trouble if facts.stage is not None else ())):
         if _by_hand(facts):
             yield f"{trouble}; spec.nodeName was set by hand"
         elif row is None or not is_silent(result.nodes.node_objects[row]):

@@ -10,6 +10,7 @@ from kubectl_sched.scheduler.result import Outcome
 
 if TYPE_CHECKING:
     from kubectl_sched.queries.explanation import Explanation
+    from kubectl_sched.render.table import Tone
 
 _LONGEST_NAME = 40
 _BADGES = {
@@ -26,7 +27,8 @@ _BADGES = {
 def verdict_of_pod(explanation: Explanation) -> Verdict:
     """Return the verdict on a pod; a long name is shortened in its middle, here alone."""
     pod, outcome = explanation.pod, explanation.result.outcome
-    tone = "good" if explanation.result.fits else "" if outcome is Outcome.UNKNOWN else "bad"
+    is_open = outcome is Outcome.UNKNOWN or (explanation.result.fits and explanation.clauses)
+    tone: Tone = "" if is_open else "good" if explanation.result.fits else "bad"
     return Verdict(
         subject=f"{safe(pod.namespace)}/{shortened(safe(pod.name), _LONGEST_NAME)}",
         text=f"{explanation.verdict}.",

@@ -83,7 +83,7 @@ def test_some_claims_stop_the_pod_whatever_the_node(incoming: Any, objects: list
         ),
         (
             [claim("data"), storage_class(volumeBindingMode="Immediate")],
-            "claim default/data has no volume yet; class slow binds at once, by disk.csi.example",
+            "claim default/data has no volume yet; disk.csi.example, the provisioner of class slow, makes it",
         ),
         (
             [claim("data", volumeName="pv")],

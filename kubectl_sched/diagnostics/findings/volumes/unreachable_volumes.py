@@ -6,15 +6,22 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_sched.api.core import HOSTNAME
 from kubectl_sched.diagnostics.findings.finding import Finding
-from kubectl_sched.diagnostics.findings.volumes.volumes_and_drivers import PodVolume, lacks_driver, pod_volumes
-from kubectl_sched.framework.clauses import first_few
+from kubectl_sched.diagnostics.findings.volumes.volumes_and_drivers import (
+    PodVolume,
+    lacks_driver,
+    place_of,
+    pod_volumes,
+    wanted_labels,
+)
 from kubectl_sched.plugins.volume_binding.static_matching import affinity_of, can_be_reached
+from kubectl_sched.shell_commands import delete_claim, delete_pods
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kubectl_sched.api.storage import PersistentVolume
+    from kubectl_sched.api.storage import PersistentVolume, PersistentVolumeClaim
     from kubectl_sched.scheduler.result import ScheduleResult
+    from kubectl_sched.shell_commands import ShellCommand
     from kubectl_sched.sources.pod_surroundings import Surroundings
 
 KIND: Final = "UnreachableVolume"
@@ -29,9 +36,7 @@ def findings(result: ScheduleResult, _: Surroundings) -> Iterator[Finding]:
             continue
         if _is_reached(result, each.volume):
             continue
-        sentence = _sentence(result, each, each.volume)
-        if sentence:
-            yield Finding(kind=KIND, sentence=sentence)
+        yield from _of_gone_node(result, each, each.volume)
 
 
 def _is_reached(result: ScheduleResult, volume: PersistentVolume) -> bool:
@@ -45,31 +50,44 @@ def _misses_driver(result: ScheduleResult, each: PodVolume) -> bool:
     return driver is not None and all(lacks_driver(result.nodes.objects, name, driver) for name in result.nodes.names)
 
 
-def _sentence(result: ScheduleResult, each: PodVolume, volume: PersistentVolume) -> str:
-    required = volume.spec.node_affinity.required if volume.spec.node_affinity is not None else None
-    terms = required.node_selector_terms if required is not None else ()
-    wanted: dict[str, list[str]] = {}
-    for term in terms:
-        for found in term.match_expressions:
-            if found.operator == "In":
-                wanted.setdefault(found.key, []).extend(found.values)
+def _of_gone_node(result: ScheduleResult, each: PodVolume, volume: PersistentVolume) -> Iterator[Finding]:
+    """Yield the finding about a volume on nodes that are gone, or in a zone without nodes."""
+    wanted, where = wanted_labels(volume), place_of(volume)
+    start = f"Volume {volume.name} of claim {each.claim.name} is {where}"
     hosts = wanted.get(HOSTNAME, [])
-    gone = [name for name in hosts if name not in result.nodes.whole.row_of]
-    if hosts and len(gone) == len(hosts):
-        return (
-            f"Volume {volume.name} of claim {each.claim.name} is on node {first_few(gone)}, which is not there any "
-            "more: bring the node back under that name, or give up the data: delete the claim and then the pod, so "
-            "that its owner makes both again"
+    if hosts:
+        if any(name in result.nodes.whole.row_of for name in hosts):
+            return
+        gone = "which no longer exists" if len(set(hosts)) == 1 else "which no longer exist"
+        again, commands = _made_again(result, each.claim)
+        yield Finding(
+            kind=KIND,
+            sentence=f"{start}, {gone}: bring the node back under that name, or give up the data: {again}",
+            clauses=(f"its volume {volume.name} is {where}, {gone}", "its volume is on a node that no longer exists"),
+            commands=commands,
         )
-    zones = {key: values for key, values in wanted.items() if key.endswith("/zone") and any(values)}
-    if len(zones) != 1:
-        return ""
-    ((key, values),) = zones.items()
-    seen = any(key in node.metadata.labels for node in result.nodes.whole.node_objects)
-    where = first_few(sorted(set(values)))
-    return (
-        f"Volume {volume.name} of claim {each.claim.name} is in zone {where}, and no node is there: add one in that "
-        "zone, or restore the data from a snapshot into a new claim"
-        if seen
-        else ""
+        return
+    keys = [key for key, values in wanted.items() if key.endswith("/zone") and any(values)]
+    if len(keys) != 1 or not any(keys[0] in node.metadata.labels for node in result.nodes.whole.node_objects):
+        return
+    yield Finding(
+        kind=KIND,
+        sentence=f"{start}, and no node is there: add one in that zone, or restore the data from a snapshot into a "
+        "new claim",
+        clauses=(f"its volume {volume.name} is {where}, where no node is", "a volume is in a zone without nodes"),
     )
+
+
+def _made_again(result: ScheduleResult, claim: PersistentVolumeClaim) -> tuple[str, tuple[ShellCommand, ...]]:
+    """Return how claim and pod come again without the data, and the commands where their owner makes them again."""
+    pod, owner = result.pod, result.pod.metadata.controller
+    if owner is None:
+        return f"delete pod {pod.name} and claim {claim.name}, and create both again, as nothing else does", ()
+    if owner.kind == "StatefulSet" and claim.name.endswith(f"-{pod.name}"):
+        commands = (delete_claim(claim.namespace, claim.name), delete_pods(pod.namespace, (pod.name,)))
+        told = f"delete claim {claim.name} and then the pod: StatefulSet {owner.name} makes both again"
+        return told, tuple(filter(None, commands)) if all(commands) else ()
+    return (
+        f"delete claim {claim.name}, create it again, and then delete the pod: {owner.kind} {owner.name} makes the pod "
+        "again, not the claim"
+    ), ()

@@ -37,10 +37,10 @@ def findings(result: ScheduleResult, _: Surroundings) -> Iterator[Finding]:
     for volume in pod_volumes(result):
         found = _elsewhere(result, volume, node)
         if found is not None:
-            yield Finding(kind=KIND, sentence=found, spoils_start=True)
+            yield found
 
 
-def _elsewhere(result: ScheduleResult, volume: PodVolume, node: str) -> str | None:
+def _elsewhere(result: ScheduleResult, volume: PodVolume, node: str) -> Finding | None:
     if volume.volume is None or _ON_MANY_NODES & {*volume.volume.spec.access_modes}:
         return None
     objects = result.nodes.objects
@@ -59,11 +59,25 @@ def _elsewhere(result: ScheduleResult, volume: PodVolume, node: str) -> str | No
     start = f"On {node} it could not start: {volume.subject} is ReadWriteOnce and"
     if others:
         pod = others[0]
-        state = "is ending" if pod.metadata.deletion_timestamp is not None else "uses it there"
-        return f"{start} on {pod.spec.node_name}, where pod {pod.key} {state}; it can start once that pod is gone"
+        state = "is ending" if pod.metadata.deletion_timestamp is not None else "uses it"
+        there = pod.spec.node_name
+        held = f"volume {volume.volume.name} is in use on {there}"
+        return Finding(
+            kind=KIND,
+            sentence=f"{start} on {there}, where pod {pod.key} {state}; it can start once that pod is gone",
+            clauses=(f"{held} by {pod.name}", held, "its volume is in use on another node"),
+            spoils_start=True,
+        )
     if not attached:
         return None
-    return f"{start} attached to {attached[0]}{_why_kept(result, attached[0])}"
+    held = f"volume {volume.volume.name} is still attached to {attached[0]}"
+    state, until = _why_kept(result, attached[0])
+    return Finding(
+        kind=KIND,
+        sentence=f"{start} attached to {attached[0]}, {state}; {until}",
+        clauses=(f"{held}, {state}", held, "its volume is still attached to another node"),
+        spoils_start=True,
+    )
 
 
 def _users(result: ScheduleResult, volume: PodVolume) -> list[Pod]:
@@ -79,16 +93,16 @@ def _claims_of(pod: Pod) -> tuple[tuple[str, str], ...]:
     return tuple((pod.namespace, use.claim_name) for use in claim_uses(pod))
 
 
-def _why_kept(result: ScheduleResult, node: str) -> str:
-    """Return what it takes to have the volume detached from the node, where no pod is seen to use it."""
+def _why_kept(result: ScheduleResult, node: str) -> tuple[str, str]:
+    """Return the state of a node where no pod is seen to use the volume, and what it takes to have it detached."""
     row = result.nodes.row_of.get(node)
     if row is None:
-        return ", which is no longer there; it is detached after 6 minutes, or once its VolumeAttachment is deleted"
+        return "which no longer exists", "it is detached after 6 minutes, or once its VolumeAttachment is deleted"
     conditions = result.nodes.node_objects[row].status.conditions
     ready = next((each.status for each in conditions if each.type == "Ready"), "True")
     if ready == "True":
-        return ", where no pod that uses it is seen; it can start once it is detached there"
-    return (
-        ", which is not ready; if that machine is off for good, delete the node, or taint it "
+        return "where no pod that uses it is seen", "it can start once it is detached there"
+    return "which is not ready", (
+        "if that machine is off for good, delete the node, or taint it "
         "node.kubernetes.io/out-of-service:NoExecute, and the volume is detached"
     )

@@ -50,24 +50,36 @@ def _inline(result: ScheduleResult) -> Iterator[Finding]:
         driver = volume.csi.driver if volume.csi is not None else ""
         if driver and all(lacks_driver(result.nodes.objects, node, driver) for node in nodes):
             where = first_few(nodes)
-            csi_nodes = "CSINode" if len(nodes) == 1 else "CSINodes"
-            does = "does" if len(nodes) == 1 else "do"
+            lists = f"the CSINode of {where} does not list it" if len(nodes) == 1 else "their CSINodes do not list it"
             yield Finding(
                 kind=KIND,
-                sentence=f"On {where} volume {volume.name} could not be mounted: it is an inline volume of CSI driver "
-                f"{driver}, which the {csi_nodes} of {where} {does} not list, and which the scheduler does not look "
-                "at; start the driver's pod there",
+                sentence=f"CSI driver {driver} is not on {where} ({lists}), so inline volume {volume.name} cannot be "
+                "mounted there; kube-scheduler does not look at inline volumes: start the driver's pod there",
+                clauses=(
+                    f"volume {volume.name} needs CSI driver {driver}, which is not there",
+                    f"CSI driver {driver} is not there",
+                    "the CSI driver of its volume is not there",
+                ),
                 spoils_start=True,
             )
 
 
 def _where_it_lands(result: ScheduleResult, volume: PodVolume, driver: str, node: str) -> Iterator[Finding]:
     if lacks_driver(result.nodes.objects, node, driver):
-        sentence = (
-            f"On {node} {volume.subject} could not be mounted: it {volume.served}, which the CSINode of {node} does "
-            "not list, so that the driver's limit of volumes does not count there either; start the driver's pod there"
+        is_made = volume.volume is not None
+        whose = f"volume {volume.volume.name}" if volume.volume is not None else f"claim {volume.claim.name}"
+        cannot = "be mounted" if is_made else "be made or mounted"
+        yield Finding(
+            kind=KIND,
+            sentence=f"CSI driver {driver} is not on {node} (the CSINode of {node} does not list it), so "
+            f"{volume.subject} cannot {cannot} there; start the driver's pod on {node}",
+            clauses=(
+                f"CSI driver {driver}, which serves {whose}, is not there",
+                f"CSI driver {driver} is not there",
+                f"the CSI driver of {whose} is not there",
+            ),
+            spoils_start=True,
         )
-        yield Finding(kind=KIND, sentence=sentence, spoils_start=True)
 
 
 def _where_it_is_kept_out(result: ScheduleResult, volume: PodVolume, driver: str) -> Iterator[Finding]:
@@ -86,8 +98,13 @@ def _where_it_is_kept_out(result: ScheduleResult, volume: PodVolume, driver: str
     is_installed = objects.get(CSIDriver, driver) is not None or not objects.all(CSIDriver)
     installed = "" if is_installed else " (nor is there a CSIDriver of that name)"
     subject = f"{volume.subject[:1].upper()}{volume.subject[1:]}"
+    clauses = (
+        f"CSI driver {driver}, which serves claim {volume.claim.name}, is on no node",
+        f"CSI driver {driver} is on no node",
+    )
     yield Finding(
         kind=KIND,
+        clauses=clauses if len(lacking) == len(result.nodes) else (),
         sentence=f"{subject} {volume.served}, which is not on {where}{installed}; label {missing} comes with the "
         "driver: install it, or start its pod there",
     )

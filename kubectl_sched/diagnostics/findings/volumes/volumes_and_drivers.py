@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kubectl_sched.api.component_helpers.csi_translation import in_tree_plugin, in_tree_plugin_named
-from kubectl_sched.api.component_helpers.volume_claims import claim_uses, class_of_claim
+from kubectl_sched.api.component_helpers.volume_claims import claim_uses, class_of_claim, zones_of_label
+from kubectl_sched.api.core import HOSTNAME, ZONE
 from kubectl_sched.api.storage import CSIDriver, CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass
+from kubectl_sched.framework.clauses import first_few
 from kubectl_sched.record import Record
 
 if TYPE_CHECKING:
@@ -14,6 +16,9 @@ if TYPE_CHECKING:
 
     from kubectl_sched.scheduler.result import ScheduleResult
     from kubectl_sched.snapshot.objects import Objects
+
+
+_ZONES: Final = (ZONE, "failure-domain.beta.kubernetes.io/zone")
 
 
 class PodVolume(Record, frozen=True, kw_only=True):
@@ -72,6 +77,35 @@ def _of_class(claim: PersistentVolumeClaim, objects: Objects) -> PodVolume:
         return PodVolume(claim=claim, volume=None, driver=plugin.driver, in_tree=plugin.name)
     is_driver = objects.get(CSIDriver, provisioner) is not None
     return PodVolume(claim=claim, volume=None, driver=provisioner if is_driver else None)
+
+
+def wanted_labels(volume: PersistentVolume) -> dict[str, list[str]]:
+    """Return the values of each label that the volume's node affinity names."""
+    required = volume.spec.node_affinity.required if volume.spec.node_affinity is not None else None
+    wanted: dict[str, list[str]] = {}
+    for term in required.node_selector_terms if required is not None else ():
+        for found in term.match_expressions:
+            if found.operator == "In":
+                wanted.setdefault(found.key, []).extend(found.values)
+    return wanted
+
+
+def zone_label(volume: PersistentVolume) -> str | None:
+    """Return the volume's own label of its zone."""
+    return next((volume.metadata.labels[key] for key in _ZONES if key in volume.metadata.labels), None)
+
+
+def place_of(volume: PersistentVolume) -> str:
+    """Return `on node n3` or `in zone a`, where the volume says so; else nothing."""
+    wanted = wanted_labels(volume)
+    hosts = list(dict.fromkeys(wanted.get(HOSTNAME, ())))
+    if hosts:
+        return f"on {'node' if len(hosts) == 1 else 'nodes'} {first_few(hosts)}"
+    zones = list(dict.fromkeys(value for key, values in wanted.items() if key.endswith("/zone") for value in values))
+    label = zone_label(volume)
+    if not zones and label is not None:
+        zones = sorted(zones_of_label(label) or ())
+    return f"in {'zone' if len(zones) == 1 else 'zones'} {first_few(zones)}" if any(zones) else ""
 
 
 def lacks_driver(objects: Objects, node: str, driver: str) -> bool:
