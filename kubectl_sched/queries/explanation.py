@@ -99,12 +99,14 @@ class Explanation(CachingRecord, frozen=True, kw_only=True):
     @cached_property
     def clauses(self) -> tuple[str, ...]:
         """The finding that belongs into the verdict, in short clauses; none where the cycle says it all."""
+        result = self.result
+        if self.around is None or not (result.fits or result.current_node or self.pod.spec.volumes):
+            return ()
+
         from kubectl_sched.diagnostics.findings.all_findings import clauses_of  # as above
 
-        found = clauses_of(self.result, self.around) if self.around is not None else ()
-        if found or self.result.current_node:
-            return found
-        return next((each.clauses for each in self.refusing), ())
+        found = clauses_of(result, self.around)
+        return found if found or result.current_node else next((each.clauses for each in self.refusing), ())
 
     @property
     def waits_by_hand(self) -> bool:

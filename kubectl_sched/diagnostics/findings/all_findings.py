@@ -110,7 +110,6 @@ def _about_room(result: ScheduleResult) -> Iterator[Rule]:
 def _about_volumes(result: ScheduleResult) -> Iterator[Rule]:
     from kubectl_sched.diagnostics.findings.volumes import (
         unbound_claims,
-        unreachable_volumes,
         volume_attachments,
         volume_drivers,
         volumes_apart,
@@ -119,4 +118,6 @@ def _about_volumes(result: ScheduleResult) -> Iterator[Rule]:
     yield from (unbound_claims.findings, volume_attachments.findings)
     yield from (volume_drivers.findings, volumes_apart.findings)
     if "VolumeBinding" in result.rejection_masks:
+        from kubectl_sched.diagnostics.findings.volumes import unreachable_volumes
+
         yield unreachable_volumes.findings

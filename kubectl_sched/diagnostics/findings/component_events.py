@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 from kubectl_sched.api.component_helpers.volume_claims import is_fully_bound
 from kubectl_sched.api.storage import PersistentVolumeClaim
 from kubectl_sched.diagnostics.findings.finding import Finding
-from kubectl_sched.diagnostics.findings.volumes.failed_volumes import not_made
 from kubectl_sched.lazy_pattern import pattern
 
 if TYPE_CHECKING:
@@ -85,6 +84,8 @@ def _finding(result: ScheduleResult, claim: str, event: Event) -> Finding | None
     said = "; ".join(filter(None, (known.says, known.helps)))
     clauses: tuple[str, ...] = ()
     if claim and event.reason == _NOT_MADE:
+        from kubectl_sched.diagnostics.findings.volumes.failed_volumes import not_made  # few claims have such
+
         clauses = not_made(claim, event.text)
     elif result.current_node and not claim:
         head, *parts = _BOUND.sub("", known.says).split(": ")

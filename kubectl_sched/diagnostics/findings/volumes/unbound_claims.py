@@ -25,7 +25,6 @@ from kubectl_sched.api.storage import (
     StorageClass,
 )
 from kubectl_sched.diagnostics.findings.finding import Finding
-from kubectl_sched.diagnostics.findings.volumes.failed_volumes import not_made
 from kubectl_sched.framework.clauses import first_few
 from kubectl_sched.framework.cycle_state import PluginError
 from kubectl_sched.plugins.volume_binding.static_matching import ClaimRequirements
@@ -146,6 +145,8 @@ def _of_provisioner(
     """Return what the provisioner said last, or that none is seen."""
     for event in around.events_of("PersistentVolumeClaim", claim.namespace, claim.name):
         if event.reason == _FAILED:
+            from kubectl_sched.diagnostics.findings.volumes.failed_volumes import not_made  # few claims have such
+
             text = f"has no volume, as its provisioner failed: {event.text[:_LONGEST_TEXT]}"
             return _Reason(text, not_made(claim.name, event.text))
     plugin = in_tree_plugin_named(storage_class.provisioner)
