@@ -48,6 +48,9 @@ class DiffAnswer(Record, frozen=True, kw_only=True):
     warnings: tuple[str, ...] = ()
     """Sentences about what went wrong while reading."""
 
+    nodes: tuple[str, ...] = ()
+    """The names of all nodes of both sides."""
+
 
 def diff(question: DiffQuestion, dump: Dump, to_dump: Dump | None, report: Report | None = None) -> DiffAnswer:
     """Replay the pods under both sides; `to_dump` is the state of the second, if it is another.
@@ -87,6 +90,7 @@ def diff(question: DiffQuestion, dump: Dump, to_dump: Dump | None, report: Repor
         compared=len(both) - len(unreadable),
         differences=tuple(found),
         notes=tuple(dict.fromkeys(notes)),
+        nodes=tuple({item.name: None for item in (*dump.objects, *other.objects) if isinstance(item, Node)}),
         warnings=tuple(dict.fromkeys(warnings)),
     )
 

@@ -87,6 +87,9 @@ class MakeRoomAnswer(CachingRecord, frozen=True, kw_only=True):
     changing: tuple[str, ...] = ()
     """The notes that change the answer."""
 
+    names: Sequence[str] = ()
+    """The names of all nodes."""
+
     @property
     def found(self) -> bool:
         """Report whether every pod of the target fits, with the plan or without any."""
@@ -180,6 +183,7 @@ class _Room:
             placed=plan.placed,
             unplaced=plan.unplaced,
             nodes=plan.looked,
+            names=plan.nodes.names,
             bounds=self._question.bounds,
             complete=plan.complete,
             refused=plan.refused,

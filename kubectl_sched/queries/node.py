@@ -130,6 +130,9 @@ class NodeAnswer(CachingRecord, frozen=True, kw_only=True):
     limits: tuple[str, ...] = ()
     """The warnings that the dump is old, and that the snapshot leaves pods out."""
 
+    names: Sequence[str] = ()
+    """The names of all nodes, those that are not asked about among them."""
+
 
 def explain_nodes(question: NodeQuestion, dump: Dump) -> NodeAnswer:
     """Explain the nodes. Raises SchedError for a node that there is not, and for an unusable file."""
@@ -168,6 +171,7 @@ def explain_nodes(question: NodeQuestion, dump: Dump) -> NodeAnswer:
         kubernetes_version=str(release.version),
         kubernetes_patch=release.patch_name,
         limits=(*old, *dump.limits),
+        names=tuple(cluster.nodes),
         notes=(*old, *notes, *left_out, *schedulers.notes, *dump.warnings, *schedulers.warnings),
     )
 

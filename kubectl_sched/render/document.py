@@ -174,6 +174,9 @@ class Document(Record, frozen=True, kw_only=True):
     facts: tuple[tuple[str, str], ...] = ()
     details: tuple[Document, ...] = ()
     is_index: bool = False
+    nodes: Sequence[str] = ()
+    """The names of all nodes: on a screen theirs are shown without the domain that all of them share."""
+
     fits_screen: bool = False
     """Report whether a terminal shows no more of it than its height has room for."""
 

@@ -69,7 +69,7 @@ def filled_table(simulated: Simulated, nodes: Sequence[tuple[str, int]]) -> Tabl
     """The nodes with what is requested there before and after, in one unit a column."""
     return Table(
         columns=(
-            Column(heading="Node", cell=lambda each: each[0], kind="name"),
+            Column(heading="Node", cell=lambda each: each[0], kind="name", among=simulated.after.names),
             Column(heading="New", cell=lambda each: f"+{each[1]:,}", kind="number"),
             *(_share_column(simulated, resource, [name for name, _ in nodes]) for resource in RESOURCES),
         ),

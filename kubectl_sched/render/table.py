@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar
 
+from kubectl_sched.queries.verdict.wording import shared_domain
 from kubectl_sched.record import CachingRecord, Record
 
 if TYPE_CHECKING:
@@ -59,9 +60,9 @@ class Table(CachingRecord, Generic[Row], frozen=True, kw_only=True):
         return list(zip(*columns, strict=True))
 
     def shortenings(self) -> Iterator[list[tuple[str, ...]]]:
-        """Yield headings and cells with names whole, then without the words that they begin with, and end with."""
+        """Yield headings and cells with names whole, then without their domain, their first words, and their last."""
         yield [self.headings, *self.texts]
-        for shorten in (without_common_prefix, without_common_ends):
+        for shorten in (without_common_domain, without_common_prefix, without_common_ends):
             columns = zip(self.columns, *self.texts, strict=True)
             shortened = [_shortened(column, cells, shorten) for column, *cells in columns]
             yield list(zip(*shortened, strict=True))
@@ -76,8 +77,18 @@ def _shortened(
     return [column.heading.replace("{}", about), *short]
 
 
+def without_common_domain(names: Sequence[str], among: Sequence[str] = ()) -> list[str]:
+    """The names without the domain that all of `among` end with."""
+    domain = shared_domain(tuple(among))
+    return [name.removesuffix(domain) for name in names]
+
+
 def without_common_prefix(names: Sequence[str], among: Sequence[str] = ()) -> list[str]:
-    """The names with dots for the words that all of `among` begin with; what distinguishes two of them is kept."""
+    """The names without their domain, and with dots for the words that all of `among` begin with.
+
+    What distinguishes two of them is kept.
+    """
+    names = without_common_domain(names, among)
     shared = _shared_words(among or names)
     return [f"…{name[shared:]}" for name in names] if shared > 1 else list(names)
 
@@ -85,7 +96,7 @@ def without_common_prefix(names: Sequence[str], among: Sequence[str] = ()) -> li
 def without_common_ends(names: Sequence[str], among: Sequence[str]) -> list[str]:
     """The names without the words that all of `among` begin with, and without those that all of them end with."""
     begun = without_common_prefix(names, among)
-    shared = _shared_words([name[::-1] for name in without_common_prefix(among)])
+    shared = _shared_words([name[::-1] for name in without_common_prefix(among, among)])
     return [f"{name[:-shared]}…" for name in begun] if shared > 1 else begun
 
 

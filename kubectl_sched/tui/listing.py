@@ -12,7 +12,7 @@ from kubectl_sched.framework.amounts import common_unit
 from kubectl_sched.render.node_order import feasible_first
 from kubectl_sched.render.node_tables import chosen_scores
 from kubectl_sched.render.safe_text import safe
-from kubectl_sched.render.table import without_common_ends
+from kubectl_sched.render.table import without_common_domain, without_common_ends
 from kubectl_sched.suggestions.nearest_nodes import last_rows, rejections
 from kubectl_sched.tui.explorer_state import RANK
 from kubectl_sched.tui.lines.line import name_in
@@ -87,9 +87,11 @@ class Listing:
     def names_within(self, width: int) -> tuple[list[str], int]:
         """The names to show in about so many cells, and how many they take: what tells two apart is never cut."""
         if width not in self._names:
-            names = [safe(name) for name in self.result.nodes.names]
-            if max(map(cell_len, names), default=0) > width:
-                names = [safe(name) for name in without_common_ends(self.result.nodes.names, self.result.nodes.names)]
+            whole = self.result.nodes.names
+            names = [safe(name) for name in whole]
+            for shorten in (without_common_domain, without_common_ends):
+                if max(map(cell_len, names), default=0) > width:
+                    names = [safe(name) for name in shorten(whole, whole)]
             longest = max(map(cell_len, names), default=0)
             cut = {name_in(name, width) for name in names} if longest > width else names
             self._names[width] = (names, longest if len(cut) < len(set(names)) else min(longest, width))

@@ -13,6 +13,7 @@ import pytest
 from msgspec.structs import replace
 
 from kubectl_sched.queries.contrast import contrast_of
+from kubectl_sched.queries.verdict.wording import shared_domain, without_domain
 from kubectl_sched.render.display import Display
 from kubectl_sched.render.writers.waterfall_lines import waterfall_lines
 from tests.plugins.clusters import node, pod, requests
@@ -221,6 +222,7 @@ def test_wide_holds_what_the_table_holds(name: str, width: int) -> None:
     """Every cell and sentence, but what only says that there is more: points plugin by plugin, the funnel in rows."""
     text, result = screen(name, width), _explained(name).result
     wide = screen(name, PIPE, wide=True)
+    wide += without_domain(wide, result.nodes.names)
     for row in filter(is_of_numbers, rows(text)):
         at = result.position_of[named(name, row[0])]
         for each in result.scores:
@@ -244,7 +246,9 @@ def test_wide_holds_what_the_table_holds(name: str, width: int) -> None:
 @pytest.mark.parametrize("name", SCREENS)
 def test_wide_holds_the_same_at_every_width(name: str, width: int) -> None:
     words = set(screen(name, width, wide=True).split())
-    lacking = set(screen(name, PIPE, wide=True).split()) - words
+    names = _explained(name).result.nodes.names
+    whole = without_domain(screen(name, PIPE, wide=True), names)
+    lacking = set(whole.split()) - words - set(without_domain(" ".join(words), names).split())
     short = [re.compile(pattern(word)) for word in words if "…" in word]
     assert not [word for word in lacking if not any(each.fullmatch(word) for each in short)]
 
@@ -254,8 +258,8 @@ def test_a_node_with_a_long_name_is_compared_in_rows_of_80_columns() -> None:
     asked = next(each for each in explanation.result.nodes.names if "worker-4" in each)
     against = replace(explanation, suggestions=(), contrast=contrast_of(explanation.result, asked))
     text = shown(against, display=Display(node=asked), lines=None)
-    assert "  …4.europe-west3-c…  winner (…1.europe-west3-a…)\n  difference\n" in text
-    assert "\n…1.europe-west3-a… leads …4.europe-west3-c… by 500 points:\n" in text
+    assert "  …4.europe-west3-c  winner (…1.europe-west3-a)\n  difference\n" in text
+    assert "\n…1.europe-west3-a leads …4.europe-west3-c by 500 points:\n" in text
     rows = dict(re.findall(r"^(\w+)((?:\s+[+-]?\d+){3})$", text, re.MULTILINE))
     assert rows["TaintToleration"].split() == ["0", "300", "-300"]
     assert rows["Total"].split() == ["362", "862", "-500"]
@@ -295,7 +299,8 @@ def pattern(shown: str) -> str:
 def named(name: str, shown: str) -> int:
     """The row of the one node that the name, which may be shortened, stands for."""
     names = _explained(name).result.nodes.names
-    (row,) = (row for row, each in enumerate(names) if re.fullmatch(pattern(shown), each))
+    domain = f"({re.escape(shared_domain(tuple(names)))})?"
+    (row,) = (row for row, each in enumerate(names) if re.fullmatch(pattern(shown) + domain, each))
     return row
 
 

@@ -45,8 +45,10 @@ def grown(text: str, more: Iterable[str]) -> str:
 
 
 @lru_cache(maxsize=8)
-def _shared_domain(names: tuple[str, ...]) -> str:
+def shared_domain(names: tuple[str, ...]) -> str:
     """Return the end that all names share, from a dot on: the domain of the machines, not a part of addresses."""
+    if len(names) < 2:
+        return ""
     length = _common([name[::-1] for name in names])
     shared = names[0][len(names[0]) - length :]
     start = shared.find(".")
@@ -72,15 +74,14 @@ def node_name(name: str, nodes: Snapshot) -> str:
     names = tuple(nodes.whole.names)
     if len(names) < 2:
         return name
-    short = name.removesuffix(_shared_domain(names))
+    short = name.removesuffix(shared_domain(names))
     begun = _shared_beginning(names)
     return f"{_CUT}{short[begun:]}" if len(short) > LONGEST_NAME and begun > 1 else short
 
 
-def without_domain(text: str, nodes: Snapshot) -> str:
+def without_domain(text: str, names: Sequence[str]) -> str:
     """Return a text in which nodes have their names without the domain that the names of all nodes share."""
-    names = tuple(nodes.whole.names)
-    domain = _shared_domain(names) if len(names) > 1 else ""
+    domain = shared_domain(tuple(names))
     return re.sub(rf"(?<=\w){re.escape(domain)}(?![\w/-]|\.\w)", "", text) if domain in text and domain else text
 
 

@@ -68,6 +68,7 @@ def diff_document(answer: DiffAnswer, display: Display) -> Document:
             ("Before", f"kube-scheduler {answer.before.release.name}"),
             ("After", f"kube-scheduler {answer.after.release.name}"),
         ),
+        nodes=answer.nodes,
         heading="Differences",
         command="diff",
     )

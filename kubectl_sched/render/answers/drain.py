@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from kubectl_sched.queries.drain import BLOCKED, FINISHES, NOTHING, PENDING, UNKNOWN
+from kubectl_sched.queries.verdict.wording import without_domain
 from kubectl_sched.record import Record
 from kubectl_sched.render.document import Commands, Document, Listing, Quote, Said, Sentence, Verdict, notes_of
 from kubectl_sched.render.safe_text import count, listed, safe
@@ -63,6 +64,7 @@ def drain_document(answer: DrainAnswer, display: Display) -> Document:
         parts=(*drain_parts(answer, display), *_commands(answer)),
         notes=notes_of(drain_changing(answer), answer.notes),
         facts=(("Replayed as", f"kube-scheduler {answer.kubernetes_patch or answer.kubernetes_version}"),),
+        nodes=answer.plan.after.names,
         heading="Drain",
         command="drain",
     )
@@ -82,7 +84,7 @@ def drain_changing(answer: DrainAnswer) -> tuple[str, ...]:
 def drain_verdict(answer: DrainAnswer) -> str:
     """Return the premise and the verdict, with how many pods move, are blocked, are lost."""
     plan = answer.plan
-    premise = f"If {nodes_in_words(plan.nodes)} were drained"
+    premise = f"If {without_domain(nodes_in_words(plan.nodes), plan.after.names)} were drained"
     are_several = len(plan.nodes) > 1
     if answer.outcome == NOTHING and plan.are_cordoned:
         return f"{premise}: nothing to do: {'they are' if are_several else 'it is'} cordoned, and no pod has to go."

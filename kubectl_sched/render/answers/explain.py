@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from kubectl_sched.diagnostics.warnings import without_topology_key
-from kubectl_sched.queries.verdict.wording import without_domain
 from kubectl_sched.render.document import (
     STAYS,
     Commands,
@@ -92,6 +91,7 @@ def pod_document(
         parts=tuple(parts),
         notes=notes_of((*explanation.changing, *changing), notes),
         facts=labels,
+        nodes=explanation.shown.nodes.whole.names,
         fits_screen=True,
         heading=explanation.pod.key,
     )
@@ -131,11 +131,9 @@ def _lead(explanation: Explanation, display: Display) -> Iterator[Said]:
         yield from _groups(explanation.groups, in_full=in_full)
     would = preemption(result)
     if would is not None:
-        yield Sentence(text=would if in_full else without_domain(would, result.nodes), rank=7, keep=2)
+        yield Sentence(text=would, rank=7, keep=2)
     if explanation.suggestions:
-        found = ladder(explanation.suggestions, in_full=in_full)
-        short = (replace(rung, text=without_domain(rung.text, result.nodes)) for rung in found.rungs)
-        yield found if in_full else replace(found, rungs=tuple(short))
+        yield ladder(explanation.suggestions, in_full=in_full)
 
 
 def snippet(mark: ManifestMark) -> Snippet:

@@ -40,6 +40,7 @@ def node_document(explanation: Explanation, node: str, *, one: bool) -> Document
     return Document(
         verdict=Verdict(text=verdict if unasked is None else f"{unasked}. If a scheduler were asked:"),
         parts=parts,
+        nodes=result.nodes.whole.names,
         heading=result.pod.key,
     )
 

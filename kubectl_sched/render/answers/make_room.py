@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kubectl_sched.queries.verdict.wording import without_domain
 from kubectl_sched.render.document import Commands, Document, Listing, Quote, Said, Sentence, Verdict, notes_of
 from kubectl_sched.render.safe_text import count, listed, safe
 from kubectl_sched.render.show import Shown
@@ -47,6 +48,7 @@ def plan_document(answer: MakeRoomAnswer) -> Document:
         parts=tuple(_parts(answer)),
         notes=notes_of(answer.changing, answer.notes),
         facts=(("Replayed as", f"kube-scheduler {answer.kubernetes_patch or answer.kubernetes_version}"),),
+        nodes=answer.names,
         heading="Make room",
         command="whatif --make-room",
     )
@@ -87,7 +89,7 @@ def plan_sentence(answer: MakeRoomAnswer) -> str:
         return f"No plan makes room for {target}: {who}{safe(about_search(answer))}."
     if not answer.placed:
         return f"{target} has no pod that waits for room."
-    nodes = listed(list(dict.fromkeys(each.tied[0] for each in answer.placed)))
+    nodes = without_domain(listed(list(dict.fromkeys(each.tied[0] for each in answer.placed))), answer.names)
     if not answer.steps:
         return f"{target} fits already, on {nodes}: nothing has to move."
     moved = len(_evicted(answer))
@@ -114,7 +116,7 @@ def step_table(answer: MakeRoomAnswer) -> Table[tuple[int, Step]]:
         columns=(
             Column(heading="Step", cell=lambda row: str(row[0]), kind="number"),
             Column(heading="Action", cell=lambda row: row[1].action),
-            Column(heading="Node", cell=lambda row: row[1].node, kind="name"),
+            Column(heading="Node", cell=lambda row: row[1].node, kind="name", among=answer.names),
             Column(heading="Pod", cell=lambda row: row[1].pod.key if row[1].pod is not None else "", kind="name"),
             Column(heading="Lands on", cell=lambda row: _node_text(row[1].lands or "", row[1].tied)),
         ),

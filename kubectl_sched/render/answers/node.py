@@ -78,7 +78,15 @@ def nodes_document(answer: NodeAnswer) -> Document:
     else:
         (one,) = answer.nodes
         parts, verdict = tuple(_parts(one)), Verdict(subject=safe(one.node.name), text=f"{node_verdict(one)}.")
-    return Document(verdict=verdict, parts=parts, notes=notes, facts=facts, heading="Node", command="explain node")
+    return Document(
+        verdict=verdict,
+        parts=parts,
+        notes=notes,
+        facts=facts,
+        nodes=answer.names,
+        heading="Node",
+        command="explain node",
+    )
 
 
 def _list_verdict(answer: NodeAnswer) -> str:
@@ -86,7 +94,11 @@ def _list_verdict(answer: NodeAnswer) -> str:
     removable, held = verdicts[REMOVABLE], verdicts[HELD]
     unknown = len(answer.nodes) - removable - held
     numbers = f"{removable:,} could go, {held:,} held, {unknown:,} unknown"
-    return f"{count(len(answer.nodes), 'node')}: {numbers}; most free first."
+    others = len(answer.names) - len(answer.nodes)
+    of_all = (
+        f"{len(answer.nodes):,} of {count(len(answer.names), 'node')}" if others else count(len(answer.nodes), "node")
+    )
+    return f"{of_all}: {numbers}; most free first."
 
 
 def node_verdict(found: NodeExplanation) -> str:
@@ -107,13 +119,20 @@ def _of_removal(found: NodeExplanation) -> str:
     if removal.verdict != REMOVABLE:
         return f"nobody can say whether it may go: {safe(removal.unknown[0])}"
     may_go = f"{_NAMES[removal.by]} may remove it" if removal.by is not None else "nothing holds it"
+    return f"{may_go}: {_moving(found)}"
+
+
+def _moving(found: NodeExplanation) -> str:
+    """Return how many pods would move, and how the autoscaler would go about it."""
     moves = len(found.plan.leaving)
-    how = f"{safe(removal.how)}; " if removal.how and moves else ""
-    return f"{may_go}: {how}{_moving(moves)}"
+    how = f"{safe(found.removal.how)}; " if found.removal.how and moves else ""
+    return f"{how}{count(moves, 'pod') if moves else 'no pod'} would move"
 
 
-def _moving(pods: int) -> str:
-    return f"{count(pods, 'pod')} would move" if pods else "it is empty"
+def _reason_in_list(found: NodeExplanation) -> str:
+    """Return the verdict without what the caption of its part of the list says."""
+    is_free = found.removal.verdict == REMOVABLE and found.removal.by is None
+    return _moving(found) if is_free else node_verdict(found)
 
 
 def _reason(reason: Reason) -> str:
@@ -177,15 +196,15 @@ def _grouped(answer: NodeAnswer) -> Iterator[Said]:
         rows = [each for each in by_waste if _group(each) == group]
         if rows:
             yield Sentence(text=f"{caption} ({len(rows):,}):", gap=True)
-            yield Listing(tables=(_nodes_table(rows),), caption=caption)
+            yield Listing(tables=(_nodes_table(rows, answer.names),), caption=caption)
 
 
-def _nodes_table(rows: Sequence[NodeExplanation]) -> Table[NodeExplanation]:
+def _nodes_table(rows: Sequence[NodeExplanation], names: Sequence[str]) -> Table[NodeExplanation]:
     return Table(
         columns=(
-            Column(heading="Node", cell=lambda each: each.node.name, kind="name"),
+            Column(heading="Node", cell=lambda each: each.node.name, kind="name", among=names),
             Column(heading="Free (%)", cell=lambda each: f"{each.waste:.0%}".rstrip("%"), kind="number"),
-            Column(heading="Why", cell=node_verdict),
+            Column(heading="Why", cell=_reason_in_list),
         ),
         rows=rows,
     )

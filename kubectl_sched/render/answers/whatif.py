@@ -107,6 +107,7 @@ def what_if_document(answer: WhatIfAnswer, display: Display) -> Document:
         parts=(*(drain_parts(drained, display) if drained is not None else ()), *_parts(result, display)),
         notes=notes_of(tuple(dict.fromkeys(changing)), premises),
         facts=(("Replayed as", f"kube-scheduler {answer.kubernetes_patch or answer.kubernetes_version}"),),
+        nodes=result.simulated.after.names,
         heading="What if",
         command="whatif",
     )
