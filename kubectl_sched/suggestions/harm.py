@@ -73,8 +73,9 @@ def aftermath(trial: Trial, node: str, pods: Sequence[Pod]) -> Iterator[str]:
             yield f"{maker_in_words(each.pod)} re-creates {each.pod.name}, {where}"
         return
     waiting = [each.pod.key for each in successors if each.node is None]
-    yield f"their controllers re-create {len(successors)} of them" + (
-        f", of which {len(waiting)} then fit nowhere and wait ({first_few(waiting)})" if waiting else ", all elsewhere"
+    number = "all" if len(successors) == len(pods) else str(len(successors))
+    yield f"their controllers re-create {number} of them" + (
+        f", of which {len(waiting)} then fit nowhere and wait ({first_few(waiting)})" if waiting else ", elsewhere"
     )
 
 

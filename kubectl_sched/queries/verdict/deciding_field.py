@@ -106,9 +106,9 @@ def _of_rejection(result: ScheduleResult, found: Narrowing) -> DecidingField | N
         return _tolerating(result.pod, first.what)
     phrase = phrase_of(result, first, of)
     label = phrase.detail
-    if not label or label.startswith(("which ", "over which ")):
+    if not label:
         nodes = f"{len(of):,} {'node' if len(of) == 1 else 'nodes'}"
-        label = f"{nodes} {agreeing(len(of), phrase.several)}{f', {label}' if label else ''}"
+        label = f"{nodes} {agreeing(len(of), phrase.several)}"
     if first.plugin == FIT:
         return _asking(result.pod, first.what, label)
     facts = next((each.facts for each in result.filter_evidence(first.plugin, of[0])), {})

@@ -139,7 +139,8 @@ def _of_taint(taint: str) -> Phrase:
 def _spread(facts: Mapping[str, JSON]) -> Phrase:
     key = short_key(str(facts["topologyKey"]))
     if "missingLabel" in facts:
-        return Phrase(several=f"have no label {facts['missingLabel']}", detail="over which its pods are spread")
+        label = f"label {facts['missingLabel']}"
+        return Phrase(several=f"have no {label}", none_has=f"has {label}, over which its pods are spread")
     wanted, existing = facts["minDomains"], facts["domainCount"]
     domains = facts["domains"]
     counts = dict(domains) if isinstance(domains, dict) else {}
@@ -160,7 +161,8 @@ def _neighbours(facts: Mapping[str, JSON]) -> Phrase:
     if rule == "affinity":
         domains = facts.get("domains")
         if facts.get("domain") is None:
-            return Phrase(several=f"have no label {facts['topologyKey']}", detail="which its pod affinity needs")
+            label = f"label {facts['topologyKey']}"
+            return Phrase(several=f"have no {label}", none_has=f"has {label}, which its pod affinity needs")
         if isinstance(domains, list) and domains:
             return Phrase(several=f"have no pod {facts['selector']} {where}", detail=f"{domains[0]} has")
         return Phrase(several=f"have no pod {facts['selector']} {where}", detail=f"no node has one{_like(facts)}")

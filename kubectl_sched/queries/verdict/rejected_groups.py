@@ -70,7 +70,9 @@ def node_groups(result: ScheduleResult) -> tuple[NodeGroup, ...]:
     others = [row for step, rows in found.folded.items() if step not in _NEAR_MISSES for row in rows]
     if others:
         step = max(found.folded, key=lambda each: 0 if each in _NEAR_MISSES else len(found.folded[each]))
-        reason = safe(_folded_reason(result, found, step, found.folded[step]))
+        first = found.folded[step]
+        reason, rest = safe(_folded_reason(result, found, step, first)), len(others) - len(first)
+        reason = f"{len(first):,} {reason}; {rest:,} for other reasons" if rest else reason
         groups.append(NodeGroup(pool=OTHERS, zone=None, nodes=len(others), reason=reason, closest=None))
     return tuple(groups)
 
@@ -155,7 +157,8 @@ def _folded_reason(result: ScheduleResult, found: Narrowing, step: str, rows: li
     )
     if step != TAINT or not alone:
         return told
-    return f"{told}; {f'{alone:,} ' if len(rows) > 1 else ''}would pass without it"
+    who = "" if len(rows) == 1 else "all " if alone == len(rows) else f"{alone:,} "
+    return f"{told}; {who}would pass without it"
 
 
 def _has_one_taint_against_it(result: ScheduleResult, row: int) -> bool:

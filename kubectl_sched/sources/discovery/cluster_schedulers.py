@@ -250,11 +250,11 @@ class ClusterSchedulers:
             return _NO_SCHEDULER if seen.lacks_default else ()
         if product_pods(name, seen.pods) or name in self.assumed(name).configuration.profiles or self.may_serve(name):
             return ()
-        product = f", which is {PRODUCTS[name].name}" if name in PRODUCTS else ""
+        product = f" ({PRODUCTS[name].name})" if name in PRODUCTS else ""
         there = ", ".join(dict.fromkeys(profile for each in seen.found if each.serves for profile in each.profiles))
         there = there or ("" if seen.lacks_default else DEFAULT_SCHEDULER_NAME)
         return (
-            f"no scheduler is seen that serves {name}{product}",
+            f"no scheduler found that serves {name}{product}",
             f"there is {there}" if there else "there is no scheduler at all",
         )
 

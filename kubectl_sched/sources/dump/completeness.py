@@ -247,7 +247,7 @@ def _needs_of_claims(dump: Dump, results: Sequence[ScheduleResult]) -> Iterator[
         yield _Need(
             frozenset({"CSINode"}),
             lambda result: _has_claims(result) and len(result.feasible) > 0,
-            "limits on volumes are not counted, so nodes may have less room for its volumes than they seem to",
+            "limits on volumes are not counted, so nodes may have less room for volumes than they seem to",
         )
 
 
