@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kubectl_sched.plugins.node_resources.fit import NodeResourcesFit
+
 if TYPE_CHECKING:
     from kubectl_sched.scheduler.result import ScheduleResult
 
@@ -69,7 +71,9 @@ def closest(result: ScheduleResult, most: int) -> list[int]:
 
 
 def _distance(result: ScheduleResult, row: int) -> float:
-    return sum(
-        min((fact.distance for fact in result.filter_evidence(status.plugin or "", row)), default=1.0)
-        for status in result.rejections(row)
-    )
+    """Sum up how far each plugin is from passing: every resource that is short, else the nearest way to pass."""
+    away = 0.0
+    for status in result.rejections(row):
+        facts = [fact.distance for fact in result.filter_evidence(status.plugin or "", row)] or [1.0]
+        away += sum(facts) if status.plugin == NodeResourcesFit.name else min(facts)
+    return away

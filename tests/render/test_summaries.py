@@ -374,3 +374,10 @@ def test_nodes_that_are_too_small_even_when_empty_are_never_the_closest() -> Non
         [node("a-without", allocatable=SMALL), full, other, pod("web-0", **requests(**{GPU: "1"}))]
     ).result
     assert [result.nodes.names[row] for row in rejected_rows(result)] == ["z-full", "a-without"]
+
+
+def test_a_node_that_lacks_two_resources_is_not_closest_because_one_of_them_is_nearly_there() -> None:
+    used = {"a-lacks-both": ("7", "9Gi"), "z-lacks-cpu": ("6", "1Gi")}
+    others = [pod(f"on-{name}", on=name, **requests(cpu=cpu, memory=amount)) for name, (cpu, amount) in used.items()]
+    result = explained([*map(node, used), *others, pod("web-0", **requests(cpu="4", memory="8Gi"))]).result
+    assert [result.nodes.names[row] for row in rejected_rows(result)] == ["z-lacks-cpu", "a-lacks-both"]
