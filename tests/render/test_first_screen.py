@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from rich.console import Console
 
 from kubectl_sched.render.display import Display
 from kubectl_sched.render.safe_text import safe
-from kubectl_sched.render.writers.first_screen import LINES
+from kubectl_sched.render.writers.first_screen import LINES, Part, fitted
+from kubectl_sched.render.writers.styled_text import Text
 from tests.plugins.clusters import node, pod, requests
 from tests.render.worlds import explained, gpu_cluster, gpu_pod, gpu_users, shown
 
@@ -103,3 +106,14 @@ def test_a_message_as_long_as_an_event_may_be_is_shown_whole() -> None:
     text = shown(result, notes=["a note"])
     assert_fits(text)
     assert "".join(str(result.result.event).split()) in "".join(text.split())
+
+
+def test_room_that_a_later_part_has_left_is_given_back() -> None:
+    def part(lines: int, rank: int, **fields: Any) -> Part:
+        return Part(full=[Text(f"{rank}") for _ in range(lines)], rank=rank, **fields)
+
+    console = Console(width=80, file=StringIO())
+    whole = part(9, 8, leaner=([Text("8")] * 3,), keep=3)
+    assert len(fitted([part(4, 7, keep=1), whole], console, 9)) == 3 + 4
+    assert len(fitted([part(9, 7, keep=1), whole], console, 9)) == 9
+    assert len(fitted([part(9, 7, keep=1), whole], console, 12)) == 12

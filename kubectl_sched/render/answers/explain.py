@@ -185,7 +185,7 @@ def _nodes(result: ScheduleResult, *, in_full: bool) -> Iterator[Said]:
 def _words_of_scheduler(explanation: Explanation) -> Iterator[Said]:
     result = explanation.shown
     if result.event is not None and result.outcome is not Outcome.ERROR:
-        yield Quote(heading="kube-scheduler would say", text=result.event, rank=6, keep=2, gap=True)
+        yield Quote(heading="kube-scheduler would say", text=result.event, rank=6, keep=1, gap=True)
     said = explanation.said
     if said is not None and not said.differs and result.event is not None:
         from kubectl_sched.render.ages import at_moment  # most pods have no message
@@ -260,7 +260,7 @@ def _groups(groups: Sequence[NodeGroup], *, in_full: bool) -> Iterator[Said]:
     more = f"and {count(sum(each.nodes for each in rest), 'more node')} of {count(len(rest), 'other group')} (-o wide)"
     caption = "Nodes by what keeps the pod off them"
     yield Listing(
-        tables=(table,), caption=caption, more=more if rest else "", indent=2, is_headed=False, rank=7, keep=3
+        tables=(table,), caption=caption, more=more if rest else "", indent=2, is_headed=False, rank=7, keep=1
     )
 
 

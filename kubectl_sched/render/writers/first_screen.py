@@ -50,14 +50,23 @@ def fitted(parts: Sequence[Part], console: Console | None, lines: int | None) ->
     """The parts, in their order, on so many lines of a console; None for no limit."""
     shown = {index: lines_of(part.full, console) for index, part in enumerate(parts)}
     if lines is not None and console is not None:
-        for index in sorted(shown, key=lambda index: (parts[index].rank, -index)):
-            for fewer in (*parts[index].leaner, None):
-                excess = _height(shown, console.width) - lines
-                if excess > 0:
-                    part = parts[index]
-                    shown[index] = _cut(shown[index], part, excess) if fewer is None else lines_of(fewer, console)
+        order = sorted(shown, key=lambda index: (parts[index].rank, -index))
+        for index in order:
+            _give_way(shown, index, parts[index], lines, console)
+        for index in reversed(order):  # what gave way last may have left room
+            if parts[index] is not BLANK:
+                shown[index] = lines_of(parts[index].full, console)
+                _give_way(shown, index, parts[index], lines, console)
         _spread_out(shown, parts, lines, console.width)
     return _without_doubled_blanks([line for each in shown.values() for line in each])
+
+
+def _give_way(shown: dict[int, Lines], index: int, part: Part, lines: int, console: Console) -> None:
+    """Show as much less of a part as is too much."""
+    for fewer in (*part.leaner, None):
+        excess = _height(shown, console.width) - lines
+        if excess > 0:
+            shown[index] = _cut(shown[index], part, excess) if fewer is None else lines_of(fewer, console)
 
 
 def _without_doubled_blanks(lines: Lines) -> Lines:
