@@ -87,7 +87,10 @@ def test_every_scenario_has_a_page_that_is_well_formed(run: Any, folder: Path) -
 def test_a_what_if_has_both(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(WHAT_IF)
     arguments = ("whatif", "plain.yaml", "--replicas", "12", "--from", "small-cluster.yaml", "-o")
-    sentence = "5 of 12 pods would be placed, on 2 nodes; 7 would not."
+    sentence = (
+        "5 of 12 pods would be placed, on 2 nodes; 7 would not. "
+        "default/plain-5: no node has 0.5 cpu free; the best has 0.4 of 2."
+    )
     code, out, _ = run(*arguments, "html")
     page = read(out)
     assert code == 1

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from kubectl_sched.render.safe_text import safe
 from kubectl_sched.render.table import Column, Table, without_common_prefix
 from kubectl_sched.render.writers.first_screen import length
-from kubectl_sched.render.writers.table_lines import table_lines
+from kubectl_sched.render.writers.table_lines import first_that_fits, table_lines, with_bars
 from tests.examples import examples
 
 if TYPE_CHECKING:
@@ -81,3 +81,22 @@ def test_columns_that_do_not_fit_stand_below_their_rows() -> None:
         "worker-2  200 of 2,000",
         "  2 of 110",
     ]
+
+
+def test_bars_stand_below_each_other_and_no_name_is_shortened_for_them() -> None:
+    names = ["node-of-the-pool-1", "node-of-the-pool-2"]
+    amounts = dict(zip(names, ("4 of 16", "1,234 of 5,000"), strict=True))
+    table: Table[str] = Table(
+        columns=(
+            Column(heading="Node", cell=str, kind="name", among=names),
+            Column(heading="Requested", cell=amounts.__getitem__, share=lambda _: (0.5,)),
+        ),
+        rows=names,
+    )
+
+    def drawn(width: int) -> list[str]:
+        return [str(line) for line in table_lines(first_that_fits(list(with_bars(table, width)), width), width)][1:]
+
+    assert drawn(60) == [f"{name}  {'#' * 10}{'.' * 10} {amounts[name]:>14}" for name in names]
+    assert drawn(41) == [f"{name}  ###... {amounts[name]:>14}" for name in names]
+    assert drawn(40) == [f"{name}  {amounts[name]}" for name in names]

@@ -9,6 +9,7 @@ from kubectl_sched.queries.drain import BLOCKED, FINISHES, NOTHING, PENDING, UNK
 from kubectl_sched.queries.verdict.wording import without_domain
 from kubectl_sched.record import Record
 from kubectl_sched.render.document import Commands, Document, Listing, Quote, Said, Sentence, Verdict, notes_of
+from kubectl_sched.render.kubectl_names import pod_name
 from kubectl_sched.render.safe_text import count, listed, safe
 from kubectl_sched.render.sentences.premise import nodes_in_words
 from kubectl_sched.render.show import Shown
@@ -277,11 +278,11 @@ def drain_data(answer: DrainAnswer) -> schema.DrainPlan:
         "blocked": [{**_affected(each), "by": each.by, "allowed": each.allowed} for each in plan.blocked],
         "lost": [_affected(each) for each in plan.lost],
         "moves": [
-            {"pod": _name(each.pod), "owner": each.owner, "node": each.node, "tied": list(each.tied)}
+            {"pod": pod_name(each.pod), "owner": each.owner, "node": each.node, "tied": list(each.tied)}
             for each in plan.moves
         ],
         "pending": [
-            {"pod": _name(each.pod), "owner": each.owner, "outcome": each.outcome.value, "event": each.event}
+            {"pod": pod_name(each.pod), "owner": each.owner, "outcome": each.outcome.value, "event": each.event}
             for each in (*plan.pending, *plan.unread)
         ],
         "stays": [_affected(each) for each in plan.stays],
@@ -296,13 +297,9 @@ def drain_data(answer: DrainAnswer) -> schema.DrainPlan:
 
 
 def _affected(each: Affected | Blocked) -> schema.AffectedPod:
-    return {"pod": _name(each.pod), "owner": owner_of(each.pod), "why": each.why}
+    return {"pod": pod_name(each.pod), "owner": owner_of(each.pod), "why": each.why}
 
 
 def unreadable_data(kind: UnreadableKind) -> common.UnreadableKind:
     """Return the kind as data."""
     return {"kind": kind.kind, "why": kind.why, "rule": kind.rule, "plugins": list(kind.plugins)}
-
-
-def _name(pod: Pod) -> common.Name:
-    return {"namespace": pod.namespace, "name": pod.name}

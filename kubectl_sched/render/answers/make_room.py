@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_sched.queries.verdict.wording import without_domain
 from kubectl_sched.render.document import Commands, Document, Listing, Quote, Said, Sentence, Verdict, notes_of
+from kubectl_sched.render.kubectl_names import pod_name
 from kubectl_sched.render.safe_text import count, listed, safe
 from kubectl_sched.render.show import Shown
 from kubectl_sched.render.table import Column, Table
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from kubectl_sched.api.pod import Pod
     from kubectl_sched.queries.make_room import MakeRoomAnswer, Placed
     from kubectl_sched.render.schemas import what_if as schema
-    from kubectl_sched.render.schemas.common import Name
     from kubectl_sched.shell_commands import ShellCommand
     from kubectl_sched.simulation.relocation import Step
 
@@ -164,9 +164,9 @@ def plan_data(answer: MakeRoomAnswer) -> schema.MakeRoom:
         "plan": [_step(number, step) for number, step in enumerate(answer.steps, 1)],
         "node": answer.placed[0].tied[0] if answer.placed else None,
         "placements": [
-            {"pod": _name(each.pod), "node": each.tied[0], "tied": list(each.tied)} for each in answer.placed
+            {"pod": pod_name(each.pod), "node": each.tied[0], "tied": list(each.tied)} for each in answer.placed
         ],
-        "unplaced": None if answer.unplaced is None else _name(answer.unplaced.pod),
+        "unplaced": None if answer.unplaced is None else pod_name(answer.unplaced.pod),
         "event": None if answer.unplaced is None else answer.unplaced.event,
         "searched": {
             "moves": answer.bounds.moves,
@@ -179,10 +179,10 @@ def plan_data(answer: MakeRoomAnswer) -> schema.MakeRoom:
         "preemption": None
         if preemption is None
         else {
-            "pod": _name(preemption.pod),
+            "pod": pod_name(preemption.pod),
             "node": preemption.node,
-            "victims": [_name(each) for each in preemption.victims],
-            "notLandingAgain": [_name(each) for each in preemption.homeless],
+            "victims": [pod_name(each) for each in preemption.victims],
+            "notLandingAgain": [pod_name(each) for each in preemption.homeless],
         },
         "summary": plan_sentence(answer),
         "commands": [str(command) for command in plan_commands(answer)],
@@ -200,14 +200,10 @@ def _step(number: int, step: Step) -> schema.PlanStep:
         "step": number,
         "action": step.action,
         "node": step.node,
-        "pod": None if step.pod is None else _name(step.pod),
+        "pod": None if step.pod is None else pod_name(step.pod),
         "lands": step.lands,
         "tied": list(step.tied),
     }
-
-
-def _name(pod: Pod) -> Name:
-    return {"namespace": pod.namespace, "name": pod.name}
 
 
 def about_search(answer: MakeRoomAnswer) -> str:

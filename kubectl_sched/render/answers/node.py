@@ -21,6 +21,7 @@ from kubectl_sched.queries.provisioning.removal_verdict import (
 )
 from kubectl_sched.queries.verdict.rejections import OF_CONTROLLERS
 from kubectl_sched.render.document import Commands, Document, Listing, Quote, Said, Sentence, Verdict, notes_of
+from kubectl_sched.render.kubectl_names import pod_name
 from kubectl_sched.render.safe_text import count, listed, safe
 from kubectl_sched.render.show import Shown
 from kubectl_sched.render.table import Column, Table
@@ -31,11 +32,9 @@ from kubectl_sched.shell_commands import plan_drain
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from kubectl_sched.api.pod import Pod
     from kubectl_sched.queries.node import NodeAnswer, NodeExplanation, PodThere
     from kubectl_sched.queries.provisioning.removal_verdict import Reason
     from kubectl_sched.render.schemas import node as schema
-    from kubectl_sched.render.schemas.common import Name
     from kubectl_sched.simulation.placements import Placement
 
 _NAMES = {KARPENTER: "Karpenter", "ClusterAutoscaler": "cluster-autoscaler"}
@@ -329,7 +328,7 @@ def _data(found: NodeExplanation) -> schema.NodeAnswer:
             "said": [{"reason": reason, "message": message, "at": at} for reason, message, at in removal.said],
             "reasons": [
                 {
-                    "pod": None if each.pod is None else _name(each.pod),
+                    "pod": None if each.pod is None else pod_name(each.pod),
                     "reason": each.text,
                     "owner": each.owner,
                     "kind": each.kind,
@@ -345,8 +344,8 @@ def _data(found: NodeExplanation) -> schema.NodeAnswer:
         "holes": {name: _quantity(name, amount) for name, amount in found.free.items()},
         "requested": {name: _quantity(name, amount) for name, amount in found.requested.items()},
         "ofDaemonSets": {name: _quantity(name, amount) for name, amount in found.of_daemons.items()},
-        "deferredResizes": [_name(pod) for pod in found.deferred],
-        "moves": [{"pod": _name(each.pod), "node": each.node, "tied": list(each.tied)} for each in found.plan.moves],
+        "deferredResizes": [pod_name(pod) for pod in found.deferred],
+        "moves": [{"pod": pod_name(each.pod), "node": each.node, "tied": list(each.tied)} for each in found.plan.moves],
         "byNamespace": {
             namespace: {name: _quantity(name, amount) for name, amount in amounts.items()}
             for namespace, amounts in found.by_namespace.items()
@@ -358,7 +357,7 @@ def _data(found: NodeExplanation) -> schema.NodeAnswer:
 
 def _pod_data(each: PodThere) -> schema.PodThere:
     return {
-        "pod": _name(each.pod),
+        "pod": pod_name(each.pod),
         "fits": each.fits,
         "plugin": None if each.status is None else each.status.plugin,
         "reasons": [] if each.status is None else list(each.status.reasons),
@@ -369,7 +368,3 @@ def _pod_data(each: PodThere) -> schema.PodThere:
 
 def _quantity(resource: str, amount: int) -> str:
     return f"{amount}m" if resource == "cpu" else str(amount)
-
-
-def _name(pod: Pod) -> Name:
-    return {"namespace": pod.namespace, "name": pod.name}

@@ -12,7 +12,7 @@ from kubectl_sched.render.answers.explain import WHAT_HELPS, rung_of
 from kubectl_sched.render.answers.explanation_data import suggestion_data
 from kubectl_sched.render.display import PAGES
 from kubectl_sched.render.document import Document, Ladder, Listing, Rung, Said, Sentence, Verdict, notes_of
-from kubectl_sched.render.kubectl_names import kubectl_name
+from kubectl_sched.render.kubectl_names import kubectl_name, pod_name
 from kubectl_sched.render.safe_text import count, listed
 from kubectl_sched.render.sentences.group_sentences import (
     cause_in_words,
@@ -303,7 +303,7 @@ def _group_data(group: Group) -> schema.Group:
             "comesBy": group.cause.comes_by,
         },
         "summary": summary(group),
-        "pods": [{"namespace": pod.namespace, "name": pod.name} for pod in group.pods],
+        "pods": [pod_name(pod) for pod in group.pods],
         "workloads": [name for _, name in group.workloads],
         "oldest": group.oldest,
         "suggestions": [_for_all(each) for each in group.suggestions or ()],

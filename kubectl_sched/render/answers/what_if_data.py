@@ -9,6 +9,7 @@ from kubectl_sched.record import plain
 from kubectl_sched.render.answers.drain import (
     drain_data,
 )
+from kubectl_sched.render.kubectl_names import pod_name
 from kubectl_sched.render.sentences.premise import premise
 from kubectl_sched.safe_output import API_VERSION
 
@@ -59,7 +60,7 @@ def what_if_data(answer: WhatIfResult, version: str, patch: str | None, warnings
 
 def _placement(placement: Placement) -> schema.Placement:
     return {
-        "pod": {"namespace": placement.pod.namespace, "name": placement.pod.name},
+        "pod": pod_name(placement.pod),
         "owner": placement.owner,
         "outcome": placement.outcome.value,
         "node": placement.node,

@@ -210,14 +210,14 @@ def what_if_sentence(answer: WhatIfResult) -> str:
     """Return the sentence with the numbers of placed pods and of their nodes."""
     simulated = answer.simulated
     placed, unplaced = simulated.placed, simulated.unplaced
-    where = len({each.node for each in simulated.placements if each.node})
+    where = count(len({each.node for each in simulated.placements if each.node}), "node")
     if simulated.stopped is not None:
-        fit = f"{count(placed, 'pod')} would fit, on {count(where, 'node')}"
+        fit = f"{count(placed, 'pod')} would fit, on {where}"
         return f"{fit}; one more does not: {_why_no_more(simulated, simulated.stopped)}."
     if not simulated.placements:
         return "No pod would have to move."
     told = f"All {placed:,} pods" if placed > 1 and not unplaced else f"{placed:,} of {count(placed + unplaced, 'pod')}"
-    sentence = f"{told} would be placed, on {count(where, 'node')}"
+    sentence = f"{told} would be placed{f', on {where}' if placed else ''}"
     if answer.nodes_needed:
         sentence += f", with {count(answer.nodes_needed, 'more node')}"
     if answer.new_nodes:
@@ -246,9 +246,16 @@ def _unplaced(simulated: Simulated) -> str:
         told = f"of {len(unread):,} it is not known: {safe(unread[0].reason or '')}"
         return f"{rest:,} would not; {told}" if rest else told
     if not refused:
-        return f"{simulated.unplaced:,} would not"
+        return f"{simulated.unplaced:,} would not{_for_one_reason(simulated)}"
     some = f"{simulated.unplaced:,} would not, {len(refused):,} of them" if len(refused) < simulated.unplaced else ""
     return f"{some or f'{len(refused):,} would'} never be created: {safe(refused[0].reason or '')}"
+
+
+def _for_one_reason(simulated: Simulated) -> str:
+    """Return the verdict on the first of the pods where kube-scheduler would say the same of all of them."""
+    first = simulated.first_unplaced
+    events = {each.event for each in simulated.placements if not each.is_placed}
+    return f". {safe(first.pod.key)}: {cycle_verdict(first)}" if first is not None and len(events) == 1 else ""
 
 
 def about_rollout(rollout: RolledOut) -> str:

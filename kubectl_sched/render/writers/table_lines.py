@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,8 +22,8 @@ _INDENT = "  "
 _LEAST_WORDS = 40
 """The least width of a column of words. Where there is less room they stand below their row."""
 
-_BARS = (20, 16, 12, 10, 8, 6, 5, 4, 3)
-"""The lengths that bars may have."""
+_BARS = (20, 16, 12, 10, 8, 6)
+"""The lengths that bars may have: a shorter one tells little, and reads like dots."""
 
 _MARKS = "#x"
 """The marks of what is taken, and of what is free and of no use."""
@@ -90,24 +89,32 @@ def fits(table: Table[Row], width: int) -> bool:
     return any(_total(layout.widths) <= width for layout in _layouts(table, width, _sides(table)))
 
 
-def with_bars(table: Table[Row]) -> Iterator[Table[Row]]:
-    """Yield the table with its shares as bars in front of the cells, the longest first, and then without."""
+def with_bars(table: Table[Row], width: int) -> Iterator[Table[Row]]:
+    """Yield the table with its shares as bars in front of the cells, the longest first, and then without.
+
+    Bars are for room that is left: no name is shortened for them.
+    """
     shares = [column.share for column in table.columns if column.share]
     for cells in _BARS if shares and table.rows else ():
-        columns = tuple(map(partial(_with_bar, cells), table.columns))
-        yield replace(table, columns=columns, below=table.about_bars or table.below)
+        columns = tuple(_with_bar(cells, column, table.rows) for column in table.columns)
+        barred = replace(table, columns=columns, below=table.about_bars or table.below)
+        if _total(next(_layouts(barred, width, _sides(barred))).widths) <= width:
+            yield barred
     yield table
 
 
-def _with_bar(cells: int, column: Column[Row]) -> Column[Row]:
+def _with_bar(cells: int, column: Column[Row], rows: Iterable[Row]) -> Column[Row]:
+    """Return the column with bars below each other in front of its cells, which are not broken behind them."""
     share = column.share
     if share is None:
         return column
+    widest = _width([column.cell(row) for row in rows])
 
     def cell(row: Row) -> str:
-        return f"{_bar(share(row), cells)} {column.cell(row)}".lstrip()
+        bar = _bar(share(row), cells)
+        return f"{bar} {_padded(column.cell(row), widest, 'number')}" if bar else column.cell(row)
 
-    return replace(column, cell=cell)
+    return replace(column, cell=cell, kind="number")
 
 
 def _bar(shares: Sequence[float], cells: int) -> str:

@@ -112,7 +112,7 @@ def _listing(said: Listing, width: int) -> Iterator[Part]:
             yield from (BLANK,) if position else ()
             yield Part(full=_indented(table_lines(each, room), said.indent), rank=said.rank)
         return
-    table = first_that_fits([each for table in said.tables for each in with_bars(table)], room)
+    table = first_that_fits([each for table in said.tables for each in with_bars(table, room)], room)
     if not said.is_headed:
         table = replace(table, columns=tuple(replace(column, heading="", about="") for column in table.columns))
     lines = _indented(table_lines(table, room), said.indent)[0 if said.is_headed else 1 :]
