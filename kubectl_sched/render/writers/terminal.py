@@ -6,7 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from kubectl_sched.render.short_names import with_short_names
+from kubectl_sched.queries.verdict.wording import shared_domain
 from kubectl_sched.render.writers.first_screen import LINES, fitted
 from kubectl_sched.render.writers.text import document_parts
 from kubectl_sched.safe_output import can_draw, write_lines
@@ -63,7 +63,9 @@ def _in_pager(text: str) -> bool:
 
 def rendered(document: Document, display: Display, console: Console | None, lines: int | None) -> Lines:
     """Return the lines to print; an answer that `fits_screen` takes at most so many unless all is wanted."""
-    if not display.in_full:
+    if not display.in_full and shared_domain(tuple(document.nodes)):
+        from kubectl_sched.render.short_names import with_short_names  # few small clusters have a domain
+
         document = with_short_names(document)
     limit = lines if document.fits_screen and not (display.is_wide or display.notes) else None
     return fitted(tuple(document_parts(document, _width(console), display)), console, limit)
