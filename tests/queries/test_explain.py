@@ -232,7 +232,7 @@ def test_a_pod_that_was_just_made_is_in_no_stage_yet() -> None:
         (
             "second-scheduler-gone",
             "po37",
-            "no scheduler is seen that serves kube-extra-scheduler; there is default-sch",
+            "no scheduler found that serves kube-extra-scheduler; there is default-sch",
         ),
         ("no-scheduler", "waits", "no kube-scheduler is seen"),
         ("deployment-that-cannot-serve", "annotation-second-scheduler", "but its image is of 1.29.1, which does not"),

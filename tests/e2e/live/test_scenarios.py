@@ -141,7 +141,7 @@ def test_b_a_second_scheduler_serves_its_name_until_it_is_gone(
     made(pods_of("default"), pod("po37", "100m", schedulerName=name))
     left = explained(control_plane, "po37")
     assert left["stage"]["name"] == "NoScheduler"
-    evidence = [f"no scheduler is seen that serves {name}", "there is default-scheduler"]
+    evidence = [f"no scheduler found that serves {name}", "there is default-scheduler"]
     assert left["stage"]["evidence"] == evidence
     shown = program(control_plane, "explain", "po37").stdout
     assert "no scheduler serves schedulerName kube-extra-scheduler" in shown
