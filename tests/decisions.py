@@ -129,7 +129,7 @@ def _keys(pods: Iterable[Pod]) -> tuple[str, ...]:
 
 def is_refused(decision: Json) -> bool:
     """Report whether kube-scheduler refused the configuration, so that no pod was looked at."""
-    return (decision.get("error") or "").startswith(("decode", "config"))
+    return (decision.get("error") or "").startswith(("decode", "config", "scheduler.New"))
 
 
 def names_unknown_plugin(decision: Json) -> bool:

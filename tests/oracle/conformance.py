@@ -11,6 +11,7 @@ import json
 import math
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 from tests.decisions import is_refused
@@ -146,8 +147,8 @@ class Figures:
                 self.differing.update({plugin for plugin in decided if plugin in told} | decided & {CYCLE, *APART})
 
 
-def run(oracle: Oracle, pods: int) -> Figures:
-    """Compare at least so many pods, spread evenly over the topics."""
+def run(oracle: Oracle, pods: int) -> Iterator[Figures]:
+    """Compare at least so many pods, spread evenly over the topics; yield the figures after each pass over these."""
     figures = Figures()
     clusters = min(BATCH, math.ceil(pods / len(TOPICS) / PODS_A_CLUSTER))
     gates = frozenset(oracle.defaults()["featureGates"])
@@ -158,7 +159,7 @@ def run(oracle: Oracle, pods: int) -> Figures:
                 compare(oracle, request, figures, Keeper(topic, oracle.minor))
         seed += 1
         print(f"{figures.compared[CYCLE]} pods, {figures.differing[CYCLE]} differ", file=sys.stderr, flush=True)
-    return figures
+        yield figures
 
 
 def compare(oracle: Oracle, request: Request, figures: Figures, keeper: Keeper) -> None:
@@ -220,13 +221,13 @@ def main() -> int:
     parser.add_argument("--kube-version", default="1.36", help="a minor, or a patch release of one")
     parser.add_argument("--pods", type=int, default=50_000)
     options = parser.parse_args()
+    differing = 0
     with Oracle(options.kube_version) as oracle:
-        found = run(oracle, options.pods)
-    record(
-        options.kube_version,
-        {plugin: [found.compared[plugin], found.differing[plugin]] for plugin in found.compared},
-    )
-    return 1 if found.differing.total() else 0
+        for found in run(oracle, options.pods):
+            figures = {plugin: [found.compared[plugin], found.differing[plugin]] for plugin in found.compared}
+            record(options.kube_version, figures)
+            differing = found.differing.total()
+    return 1 if differing else 0
 
 
 if __name__ == "__main__":
