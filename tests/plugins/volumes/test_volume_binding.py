@@ -87,7 +87,7 @@ def test_some_claims_stop_the_pod_whatever_the_node(incoming: Any, objects: list
         ),
         (
             [claim("data", volumeName="pv")],
-            "claim default/data is to be bound to volume pv, which was not read, as no PersistentVolume was",
+            "claim default/data names volume pv, which was not read, as no PersistentVolume was",
         ),
     ],
 )
