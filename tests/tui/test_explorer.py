@@ -422,7 +422,7 @@ async def test_a_rejected_node_says_whom_preemption_would_evict() -> None:
 @on_screen
 async def test_several_pods_are_listed_first_and_one_opens() -> None:
     async with opened(explorer()) as screen:
-        assert "5 pods, each on its own against the same state: 4 would land." in screen.text
+        assert "all 5 pods are pending; 4 would land now." in screen.text
         await screen.press("slash")
         await screen.enter("api")
         await screen.press("enter")

@@ -67,7 +67,7 @@ def test_limits_on_volumes_are_missed_where_claims_are_there() -> None:
     late = {"metadata": {"name": "late"}, "provisioner": "a.example", "volumeBindingMode": "WaitForFirstConsumer"}
     there = (msgspec.convert(named, PersistentVolumeClaim), msgspec.convert(late, StorageClass))
     line, _ = lines(*TWO_NODES, claiming, *there, present=BOTH | volumes)
-    assert line.startswith("Without CSINode, limits on volumes are not counted, so nodes may have less room for its")
+    assert line.startswith("Without CSINode, limits on volumes are not counted, so nodes may have less room for")
     blind, _ = lines(*TWO_NODES, claiming)
     assert "CSINode" not in blind
 
