@@ -52,10 +52,13 @@ def shown_drain(answer: DrainAnswer) -> Shown:
 
 
 def drain_exit_code(answer: DrainAnswer) -> int:
-    """Return 0 if it finishes and all that moves has a node, 1 if not, 3 if that is not known."""
-    if answer.outcome == UNKNOWN:
+    """Return 0 if it finishes and all that moves has a node, 1 if not, 3 if that is known not to be known.
+
+    A list of mixed kinds does not tell whether a kind is missing: kube-scheduler's outcome without it counts.
+    """
+    if answer.outcome == UNKNOWN and any(each.is_known for each in answer.unreadable):
         return UNKNOWN_EXIT_CODE
-    return 1 if answer.outcome in {BLOCKED, PENDING} else 0
+    return 1 if answer.outcome in {BLOCKED, PENDING, UNKNOWN} else 0
 
 
 def drain_document(answer: DrainAnswer, display: Display) -> Document:
