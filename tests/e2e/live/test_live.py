@@ -156,8 +156,9 @@ def test_live_answers_as_a_dump_of_the_cluster_does(
     answers = [json.loads(done.stdout) for done in (live, dumped)]
     for answer in answers:
         # What is said of the dump as such (its age, its namespaces) differs, and a List without any CSIDriver
-        # does not tell that there is none.
+        # does not tell that there is none, nor whether the provisioner runs.
         del answer["warnings"], answer["findings"]
+        answer["verdict"] = answer["verdict"].removesuffix(", which does not run")
     assert answers[0] == answers[1]
 
 
