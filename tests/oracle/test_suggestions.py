@@ -109,17 +109,18 @@ def freed(node: Json, suggestion: Suggestion) -> Json:
 
 
 def repaired(node: Json, suggestion: Suggestion) -> Json:
-    """The node without the taints that are awaited to go: no command removes them."""
-    spec = node.get("spec", {})
+    """The node as its kubelet and controllers make it, by no command: without taints, with more pods."""
+    spec, status = node.get("spec", {}), node.get("status", {})
     for change in suggestion.changes:
-        if (
-            change.kind in {Kind.REPAIR, Kind.WAIT}
-            and change.node is not None
-            and change.node_name == node["metadata"]["name"]
-        ):
-            kept = {taint.key for taint in change.node(msgspec.convert(node, Node)).spec.taints}
+        if change.node is None or change.node_name != node["metadata"]["name"]:
+            continue
+        becomes = change.node(msgspec.convert(node, Node))
+        if change.kind in {Kind.REPAIR, Kind.WAIT}:
+            kept = {taint.key for taint in becomes.spec.taints}
             spec = {**spec, "taints": [taint for taint in spec["taints"] if taint["key"] in kept]}
-    return {**node, "spec": spec}
+        if change.kind is Kind.RAISE_MAX_PODS:
+            status = {**status, "allocatable": {**status["allocatable"], "pods": becomes.status.allocatable["pods"]}}
+    return {**node, "spec": spec, "status": status}
 
 
 def weighing(config: str, profile: str, weights: dict[str, int]) -> str:
