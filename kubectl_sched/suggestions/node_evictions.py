@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from kubectl_sched.api.component_helpers.resource_names import PODS
 from kubectl_sched.diagnostics.findings.resources.pending_resizes import shortage_on
+from kubectl_sched.diagnostics.findings.resources.room_held_in_vain import is_placeholder
 from kubectl_sched.framework.amounts import amount_texts
 from kubectl_sched.framework.clauses import agreeing, first_few
 from kubectl_sched.suggestions.change import Change, Kind
@@ -53,11 +54,10 @@ def evictable(result: ScheduleResult, row: int) -> list[Pod]:
 def _reserve(result: ScheduleResult, pod: Pod) -> _Reserve:
     """Return why the pod is asked after others.
 
-    A budget protects it, it is not there to make way, it is another namespace's, nothing makes it again.
+    A budget protects it, it is no placeholder, it is another namespace's, nothing makes it again.
     """
-    is_in_use = pod.priority >= 0 or pod.priority >= result.pod.priority
     is_foreign, is_bare = pod.namespace != result.pod.namespace, pod.metadata.controller is None
-    return is_protected(pod, result.nodes.objects), is_in_use, is_foreign, is_bare
+    return is_protected(pod, result.nodes.objects), not is_placeholder(pod), is_foreign, is_bare
 
 
 def _may_go(pod: Pod) -> bool:

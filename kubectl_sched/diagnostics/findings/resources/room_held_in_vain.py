@@ -101,13 +101,14 @@ def _of_static(_: ScheduleResult, pods: Sequence[Pod], amounts: str, node: str) 
     )
 
 
-def _is_placeholder(pod: Pod) -> bool:
+def is_placeholder(pod: Pod) -> bool:
     """Report whether the pod only keeps room free: by its name, or by a pause as its image and a negative priority."""
     priority = pod.spec.priority or 0
     if pod.is_static or priority > 0:
         return False
-    is_pause = all(_PAUSE.search(each.image) is not None for each in pod.spec.containers)
-    return _PLACEHOLDER.search(pod.name) is not None or (priority < 0 and is_pause)
+    if _PLACEHOLDER.search(pod.name) is not None:
+        return True
+    return priority < 0 and all(_PAUSE.search(each.image) is not None for each in pod.spec.containers)
 
 
 def _of_placeholders(result: ScheduleResult, pods: Sequence[Pod], amounts: str, node: str) -> str:
@@ -124,7 +125,7 @@ def _of_placeholders(result: ScheduleResult, pods: Sequence[Pod], amounts: str, 
 
 
 def _does_not_run(pod: Pod) -> bool:
-    return not pod.is_static and not _is_placeholder(pod) and bool(_waits_for(pod))
+    return bool(_waits_for(pod)) and not pod.is_static and not is_placeholder(pod)
 
 
 def _waits_for(pod: Pod) -> str:
@@ -142,7 +143,7 @@ def _of_idle(_: ScheduleResult, pods: Sequence[Pod], amounts: str, node: str) ->
 
 def _is_ownerless(pod: Pod) -> bool:
     is_left = pod.metadata.controller is None and not pod.is_static
-    return is_left and not _is_placeholder(pod) and not _waits_for(pod)
+    return is_left and not is_placeholder(pod) and not _waits_for(pod)
 
 
 def _of_ownerless(result: ScheduleResult, pods: Sequence[Pod], amounts: str, node: str) -> str:
@@ -156,7 +157,7 @@ def _of_ownerless(result: ScheduleResult, pods: Sequence[Pod], amounts: str, nod
 
 _CLASSES: Final = (
     _Class(STATIC_KIND, "is_static", _is_static, _of_static),
-    _Class(PLACEHOLDER_KIND, "is_placeholder", _is_placeholder, _of_placeholders),
+    _Class(PLACEHOLDER_KIND, "is_placeholder", is_placeholder, _of_placeholders),
     _Class(IDLE_KIND, "does_not_run", _does_not_run, _of_idle),
     _Class(OWNERLESS_KIND, "is_ownerless", _is_ownerless, _of_ownerless),
 )
